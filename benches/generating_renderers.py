@@ -122,9 +122,9 @@ def scene_rows(report):
         rows.append(("R2", f"sorted/unsorted, `{mode}`", NONE, spread(ratios)))
     for device in [device["name"] for device in report["devices"]]:
         own = [row for row in scenes if row["device"] == device]
-        for order in sorted({order for row in own for order in row["specialised"]}):
+        for order in sorted({order for row in own for order in row["specialized"]}):
             value = {"gpu": "1.50 wavefront, 1.15 megakernel"}.get(device, "1.10")
-            ratios = [row["specialised"].get(order) for row in own]
+            ratios = [row["specialized"].get(order) for row in own]
             name = f"`{modes[-1]}`/`{modes[0]}`, {device}" + (f", {order}" if device == "gpu" else "")
             rows.append(("R3", name, f"{value}, against other renderers", spread(ratios)))
     return rows
@@ -134,11 +134,11 @@ def shading_rows(report):
     """R4 and R5."""
     rows = []
     for batch in report["shading"]:
-        cases = {case["case"]: case["specialised"] for case in batch["cases"]}
+        cases = {case["case"]: case["specialized"] for case in batch["cases"]}
         ours = ", ".join(f"{name} {number(ratio)}" for name, ratio in cases.items())
         rows.append(("R4", f"shading of {batch['rays']} rays, {batch['device']}", "about 1.25", ours))
     for row in report["interfaces"]:
-        ours = ", ".join(f"{fact['facts']} {number(fact['specialised'])}" for fact in row["facts"])
+        ours = ", ".join(f"{fact['facts']} {number(fact['specialized'])}" for fact in row["facts"])
         rows.append(("R5", f"interfaces, {row['device']}", "in a figure only", ours or NONE))
     return rows
 
@@ -172,7 +172,7 @@ def checked(options):
     cpu = measured(options, "rays-cpu", [*rays, *CHECK_RAYS])
     report = measured(options, "specialize", ["specialize", *CHECK_SCENE])
     recorded = json.loads(RECORDED.read_text())
-    for part, rows in recorded["specialise"].items():
+    for part, rows in recorded["specialize"].items():
         report[part] += rows
     return cpu, recorded["rays"]["gpu"], report
 

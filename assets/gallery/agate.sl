@@ -1,4 +1,4 @@
-/* agate: bands along the levels of a slow noise, coloured from a table, with a core of crystals. */
+/* agate: bands along the levels of a slow noise, colored from a table, with a core of crystals. */
 #include "fractal.h"
 
 #define SHADES 8
@@ -16,7 +16,7 @@ surface agate(
     point q = transform("shader", P);
     float level = bands * (0.5 + 0.5 * fractal(stir(1.1 * q, 0.8), 2, 0.35));
     float lower = floor(level);
-    /* Neighbouring bands melt into one another over a third of a band. */
+    /* Neighboring bands melt into one another over a third of a band. */
     color base = mix(shades[mod(lower, SHADES)], shades[mod(lower + 1, SHADES)], smoothstep(0.66, 1, level - lower));
     base *= 1 - 0.25 * float noise(level * 9);
     float core = smoothstep(0.72, 0.78, level / bands);

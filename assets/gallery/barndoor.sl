@@ -1,4 +1,4 @@
-/* barndoor: a stage light whose beam four metal flaps cut to a soft rectangle, with a colour filter. */
+/* barndoor: a stage light whose beam four metal flaps cut to a soft rectangle, with a color filter. */
 light barndoor(
     float intensity = 1;
     color lightcolor = 1;

@@ -1,4 +1,4 @@
-/* beetle: the wing case of a rose chafer, whose colour shifts with the angle, over fine pits. */
+/* beetle: the wing case of a rose chafer, whose color shifts with the angle, over fine pits. */
 #include "cells.h"
 #include "lobes.h"
 

@@ -4,7 +4,7 @@
 #include "lobes.h"
 
 surface bubble(
-    float thin = 120;     /* nanometres at the top */
+    float thin = 120;     /* nanometers at the top */
     float thick = 820;    /* and at the bottom */
     float swirl = 160;
     float eta = 1.33;

@@ -1,4 +1,4 @@
-/* carrara: white marble; thin dark veins along the crests of turbulence, their colours on a curve. */
+/* carrara: white marble; thin dark veins along the crests of turbulence, their colors on a curve. */
 #include "fractal.h"
 #include "lobes.h"
 

@@ -1,7 +1,7 @@
 /* circuit: a printed circuit board: tracks that turn from pad to pad, vias, a grid of holes, and chips. */
 #include "filter.h"
 
-/* Whether a track leaves the cell through the side between it and its neighbour: both ask the same question. */
+/* Whether a track leaves the cell through the side between it and its neighbor: both ask the same question. */
 float linked(float x; float y; float side)
 {
     return step(0.42, float cellnoise(point (x + 0.5, y + 0.5, side + 0.5)));

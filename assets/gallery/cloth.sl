@@ -1,7 +1,7 @@
 /* cloth: a plain weave in a tartan; each thread is round, and goes over the one that it crosses or under it. */
 #include "filter.h"
 
-/* The colour of the thread at x, from a sett of stripes that repeats. */
+/* The color of the thread at x, from a sett of stripes that repeats. */
 color sett(float x)
 {
     float edges[6] = {0.34, 0.4, 0.46, 0.8, 0.84, 1};

@@ -5,13 +5,13 @@ imager filmgrain(
     float contrast = 1.3;
     color tone = color (1, 0.97, 0.92))
 {
-    float grey = 0.2126 * comp(Ci, 0) + 0.7152 * comp(Ci, 1) + 0.0722 * comp(Ci, 2);
-    grey = pow(clamp(grey, 0, 1), 1 / 2.2);
+    float gray = 0.2126 * comp(Ci, 0) + 0.7152 * comp(Ci, 1) + 0.0722 * comp(Ci, 2);
+    gray = pow(clamp(gray, 0, 1), 1 / 2.2);
     float x = xcomp(P) / size;
     float y = ycomp(P) / size;
     float grain = float noise(x, y) + float noise(1.9 * x + 31, 1.9 * y + 17) - 1;
-    grey += amount * grain * (1 - abs(2 * grey - 1));
+    gray += amount * grain * (1 - abs(2 * gray - 1));
     /* Contrast about the middle. */
-    grey = clamp((grey - 0.5) * contrast + 0.5, 0, 1);
-    Ci = tone * pow(grey, 2.2);
+    gray = clamp((gray - 0.5) * contrast + 0.5, 0, 1);
+    Ci = tone * pow(gray, 2.2);
 }

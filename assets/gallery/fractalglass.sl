@@ -1,4 +1,4 @@
-/* fractalglass: the set of Mandelbrot as an enamel: how soon a point escapes gives its colour, smoothly. */
+/* fractalglass: the set of Mandelbrot as an enamel: how soon a point escapes gives its color, smoothly. */
 surface fractalglass(
     float Ka = 1;
     float Kd = 0.9;
@@ -8,7 +8,7 @@ surface fractalglass(
     float bottom = -1.15;
     float size = 1.15;       /* of the plane for one unit of s and t */
     uniform float turns = 48;
-    float cycle = 0.07;      /* how fast the colours follow one another */
+    float cycle = 0.07;      /* how fast the colors follow one another */
     color enamel[8] = {
         color (0.9, 0.6, 0.1), color (0.01, 0.03, 0.2), color (0.05, 0.2, 0.55), color (0.75, 0.85, 0.9),
         color (0.95, 0.7, 0.15), color (0.35, 0.08, 0.02), color (0.01, 0.03, 0.2), color (0.05, 0.2, 0.55)})

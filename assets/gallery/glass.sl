@@ -1,4 +1,4 @@
-/* glass: reflection and refraction by Fresnel's formula; what goes through is coloured by its way inside (Beer's law). */
+/* glass: reflection and refraction by Fresnel's formula; what goes through is colored by its way inside (Beer's law). */
 surface glass(
     float Ks = 1;
     float roughness = 0.01;

@@ -1,4 +1,4 @@
-/* granite: crystals of feldspar, quartz and mica, each a cell with a colour of its own, polished. */
+/* granite: crystals of feldspar, quartz and mica, each a cell with a color of its own, polished. */
 #include "cells.h"
 #include "lobes.h"
 

@@ -2,13 +2,13 @@
 #ifndef INTERFERENCE_H
 #define INTERFERENCE_H
 
-/* The part of red, green and blue light that a film of some nanometres reflects: both reflections, the upper one turned by half a
+/* The part of red, green and blue light that a film of some nanometers reflects: both reflections, the upper one turned by half a
    wave, differ by 2 eta d cos(angle inside). */
-color interference(float cosine; float nanometres; float eta)
+color interference(float cosine; float nanometers; float eta)
 {
     uniform float waves[3] = {650, 532, 450};
     float inside = sqrt(1 - (1 - cosine * cosine) / (eta * eta));
-    float way = 2 * eta * nanometres * inside;
+    float way = 2 * eta * nanometers * inside;
     color sum = 0;
     uniform float i;
     for (i = 0; i < 3; i += 1) {

@@ -1,7 +1,7 @@
 /* lantern: a flame whose light falls off as one likes, and ends at a distance; it flickers from place to place. */
 light lantern(
     float intensity = 1;
-    color near = color (1, 0.75, 0.4);   /* its colour close by */
+    color near = color (1, 0.75, 0.4);   /* its color close by */
     color far = color (1, 0.35, 0.1);    /* and where it ends */
     point from = point "shader" (0, 0, 0);
     float falloff = 2;                   /* 0 none, 1 linear, 2 as in nature */

@@ -2,7 +2,7 @@
 #include "cells.h"
 #include "fractal.h"
 
-/* The colour of what is so hot, from dark red to white: heat 0 to 1. */
+/* The color of what is so hot, from dark red to white: heat 0 to 1. */
 color blackbody(float heat)
 {
     return spline(heat, color (0, 0, 0), color (0, 0, 0), color (0.25, 0.01, 0), color (1, 0.12, 0.005), color (2, 0.62, 0.05),

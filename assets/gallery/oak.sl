@@ -1,4 +1,4 @@
-/* oak: year rings around the z axis of shader space, with fibres and dark late wood. */
+/* oak: year rings around the z axis of shader space, with fibers and dark late wood. */
 #include "fractal.h"
 
 surface oak(
@@ -8,7 +8,7 @@ surface oak(
     float roughness = 0.12;
     float rings = 9;                        /* in a unit */
     float wobble = 0.35;                    /* how far the rings are from circles */
-    float grain = 0.45;                     /* how dark the fibres are */
+    float grain = 0.45;                     /* how dark the fibers are */
     color early = color (0.7, 0.42, 0.18);  /* the wood of spring */
     color late = color (0.27, 0.11, 0.035)) /* and that of autumn */
 {
@@ -18,8 +18,8 @@ surface oak(
     float year = mod(radius * rings, 1);
     /* Growth slows towards autumn, then stops at once. */
     float autumn = smoothstep(0.2, 0.85, year) * (1 - smoothstep(0.88, 1, year));
-    float fibre = noise(point (xcomp(q) * 50, ycomp(q) * 50, zcomp(q) * 3));
-    color wood = mix(early, late, autumn) * (1 - grain * fibre * (1 - 0.5 * autumn));
+    float fiber = noise(point (xcomp(q) * 50, ycomp(q) * 50, zcomp(q) * 3));
+    color wood = mix(early, late, autumn) * (1 - grain * fiber * (1 - 0.5 * autumn));
 
     normal Nf = faceforward(normalize(N), I);
     Oi = Os;

@@ -6,9 +6,9 @@ surface oilfilm(
     float Ka = 1;
     float Kd = 0.35;
     float Ks = 0.8;
-    float Kf = 0.85;            /* strength of the film's colours */
+    float Kf = 0.85;            /* strength of the film's colors */
     float roughness = 0.06;
-    float thickness = 420;      /* in nanometres, in the middle */
+    float thickness = 420;      /* in nanometers, in the middle */
     float variation = 380;
     float eta = 1.45)
 {

@@ -1,4 +1,4 @@
-/* phosphor: paint that shines where a light sends ultraviolet (a message from the light), in a colour of its own. */
+/* phosphor: paint that shines where a light sends ultraviolet (a message from the light), in a color of its own. */
 #include "fractal.h"
 
 surface phosphor(

@@ -1,4 +1,4 @@
-/* stainedglass: panes of coloured glass in lead; light from behind comes through, and its colour with it. */
+/* stainedglass: panes of colored glass in lead; light from behind comes through, and its color with it. */
 #include "cells.h"
 #include "filter.h"
 #include "fractal.h"
@@ -9,7 +9,7 @@ surface stainedglass(
     float Ka = 1;
     float panes = 3.2;   /* in a unit */
     float lead = 0.1;    /* width of the lead, in panes */
-    float depth = 1;     /* how bright the colours are */
+    float depth = 1;     /* how bright the colors are */
     color came = color (0.06, 0.06, 0.065);
     color glasses[GLASSES] = {
         color (0.75, 0.05, 0.06), color (0.05, 0.12, 0.6), color (0.95, 0.6, 0.08), color (0.08, 0.45, 0.16),

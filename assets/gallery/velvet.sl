@@ -1,4 +1,4 @@
-/* velvet: dark where it faces the eye; its fibres catch the light at the edges (the horizon scattering of many fur shaders). */
+/* velvet: dark where it faces the eye; its fibers catch the light at the edges (the horizon scattering of many fur shaders). */
 surface velvet(
     float Ka = 0.6;
     float Kd = 0.12;

@@ -5,7 +5,7 @@ light window(
     float intensity = 1;
     color lightcolor = 1;
     vector direction = vector (0, -1, 1);  /* where the sunlight goes */
-    point centre = point (0, 0, 0);        /* of the window */
+    point center = point (0, 0, 0);        /* of the window */
     float turned = 0;                      /* about the y axis */
     float width = 1.6;
     float height = 1.6;
@@ -15,7 +15,7 @@ light window(
     float blur = 0.03)
 {
     /* The room as the window sees it: its middle at the origin, its plane at z = 0. */
-    matrix from_window = rotate(translate(1, vector centre), turned, vector (0, 1, 0));
+    matrix from_window = rotate(translate(1, vector center), turned, vector (0, 1, 0));
     matrix to_window = 1 / from_window;
     point here = transform(to_window, Ps);
     vector way = vtransform(to_window, direction);

@@ -1,4 +1,4 @@
-/* Two colours in squares over s and t, with an optional reflection. */
+/* Two colors in squares over s and t, with an optional reflection. */
 surface checker(float Ka = 1;
                 float Kd = 0.85;
                 float Kr = 0;

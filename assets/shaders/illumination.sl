@@ -2,7 +2,7 @@
 
        I = R Ia + Σ R Ip cos i + Σ W(i) Ip (cos s)^n + T It + reflection Ir
 
-   R is the surface's colour, i the angle between the normal and the light, s that between the mirrored light and the viewer. A shadowed light has neither a diffuse nor
+   R is the surface's color, i the angle between the normal and the light, s that between the mirrored light and the viewer. A shadowed light has neither a diffuse nor
    a specular part. Each map is the name of a texture, and none where it is empty. */
 
 /* The table's value at cos i, interpolated: its first element is for light along the surface, its last for light along the normal. */

@@ -1,4 +1,4 @@
-/* Plastic whose colour and stripes are primitive variables, where the primitive brings them. */
+/* Plastic whose color and stripes are primitive variables, where the primitive brings them. */
 surface tinted(
     varying color tint = 1;
     varying float stripes = 0;

@@ -4,13 +4,13 @@ surface wood(float Ka = 1;
              float Ks = 0.15;
              float roughness = 0.2;
              float rings = 7;
-             point centre = point(0, 0, 0);
+             point center = point(0, 0, 0);
              color pale = color(0.62, 0.36, 0.16);
              color dark = color(0.27, 0.12, 0.05))
 {
     normal Nf = faceforward(normalize(N), I);
     vector V = -normalize(I);
-    vector q = P - centre;
+    vector q = P - center;
     float x = xcomp(q);
     float z = zcomp(q);
     float radius = sqrt(x * x + z * z) + 0.12 * noise(P * 2);

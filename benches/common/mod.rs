@@ -173,7 +173,7 @@ pub fn scene_job(path: &Path, size: (u32, u32)) -> anyhow::Result<Job> {
     specialized_job(path, size, Specialize::default())
 }
 
-/// The same with a program that is specialised for these facts of the scene.
+/// The same with a program that is specialized for these facts of the scene.
 ///
 /// # Errors
 /// When the file has errors.

@@ -20,7 +20,7 @@ const PATTERNS: [&str; 8] = [
     "float v = 1 - pow(abs(normalize(N) . normalize(I)), B);",
 ];
 
-/// How it finds its colour `c` from `v`.
+/// How it finds its color `c` from `v`.
 const BLENDS: [&str; 4] = [
     "color c = mix(one, two, v);",
     "color c = one; if (v > 0.5) c = two * v;",
@@ -28,7 +28,7 @@ const BLENDS: [&str; 4] = [
     "color c = color(pow(v, 0.5), v * v, v) * one;",
 ];
 
-/// How it lights a surface of colour `c`.
+/// How it lights a surface of color `c`.
 const LIGHTING: [&str; 3] = [
     "Ci = Os * c * (ambient() + diffuse(Nf));",
     "Ci = Os * (c * (ambient() + diffuse(Nf)) + 0.5 * specular(Nf, -normalize(I), 0.1));",

@@ -3,7 +3,7 @@
 //! value and slope where the function is zero.
 //!
 //! The integral is a Gauss–Legendre sum. Its minimum over the coefficients is a linear
-//! least-squares problem, which a QR factorisation solves in double precision; equations 4.2 would
+//! least-squares problem, which a QR factorization solves in double precision; equations 4.2 would
 //! square its condition. Weights that grow with the error (Lawson 1961) then lower the largest
 //! error. Coefficients are rounded to single precision from the lowest order on, and those that
 //! follow are fitted again to what the rounding left.

@@ -135,7 +135,7 @@ fn batches([low, high]: [f32; 2], stride: usize) -> Vec<(u32, u32)> {
 pub fn cost(function: &Function, call: &str) -> anyhow::Result<Cost> {
     let count = COSTED / function.ranges.len();
     let spread = |[low, high]: [f32; 2]| {
-        // A step of the golden ratio: neighbours are far from each other.
+        // A step of the golden ratio: neighbors are far from each other.
         (0..count).map(move |i| low + (high - low) * (i as f32 * 0.618_034).fract())
     };
     let arguments: Vec<Vec<Const>> =

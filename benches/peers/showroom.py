@@ -11,7 +11,7 @@ Needs Python alone. Both scenes have the same triangles, with flat normals; the 
 same 50 rectangles of one area as lights, so that choosing a light uniformly and choosing it by area are the same.
 `against_mitsuba.py --scene showroom` renders both.
 
-Materials are diffuse (`diffuse`, `Lambert`), of one colour or with a texture, and rough metals (`roughconductor` with GGX, `Conductor`).
+Materials are diffuse (`diffuse`, `Lambert`), of one color or with a texture, and rough metals (`roughconductor` with GGX, `Conductor`).
 Mitsuba's masking-shadowing is the product of the two directions' terms, ours is that of correlated heights: the scene's own class takes
 Mitsuba's. Textures are read unfiltered, the nearest texel: we would blur them by a pixel's footprint, Mitsuba has no mip maps.
 
@@ -230,7 +230,7 @@ def woven(warp, weft, count):
     return color
 
 
-# Colours are in sRGB.
+# Colors are in sRGB.
 TEXTURES = {
     "floor": planks((0.76, 0.58, 0.38), (0.5, 0.32, 0.18)),
     "brick": bricks((0.66, 0.34, 0.26), (0.74, 0.71, 0.66)),
@@ -401,7 +401,7 @@ METALS = {
 
 
 class Lamp(typing.NamedTuple):
-    """A rectangle by its centre and half its sides; it emits towards across × upwards."""
+    """A rectangle by its center and half its sides; it emits towards across × upwards."""
 
     center: tuple
     across: tuple
@@ -412,7 +412,7 @@ class Lamp(typing.NamedTuple):
 LAMP_COLOR = (0.6, 0.6, 0.6)
 
 
-# The room, in metres: y is upwards, z runs from the back wall to the front.
+# The room, in meters: y is upwards, z runs from the back wall to the front.
 HALF, HEIGHT, BACK, FRONT = 2.7, 2.9, -5.0, 3.0
 
 

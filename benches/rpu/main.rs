@@ -44,7 +44,7 @@ enum Name {
     Specialize,
     /// Milliseconds that the native engine takes to translate scenes, with each instruction set
     Translation,
-    /// The timing model on every RIB scene of the repository: utilisation, and simulated
+    /// The timing model on every RIB scene of the repository: utilization, and simulated
     /// instructions per second of one core
     TimingModel,
     /// Noise, branches and texture lookups against plain Rust with one and with eight lanes:

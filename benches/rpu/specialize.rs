@@ -1,4 +1,4 @@
-//! Programs that are specialised for their scene against those that are not, on whole frames.
+//! Programs that are specialized for their scene against those that are not, on whole frames.
 
 use crate::common::{render_error, rounded, single_thread, specialized_job};
 use crate::native::{frame_times, geometric_mean, scene_files};

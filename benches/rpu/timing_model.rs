@@ -9,7 +9,7 @@ use std::time::Instant;
 /// Width and height of the simulated images.
 pub const SIMULATED: (u32, u32) = (64, 48);
 
-/// Utilisation for every RIB scene of the repository, and the instructions per second that one core
+/// Utilization for every RIB scene of the repository, and the instructions per second that one core
 /// simulates.
 ///
 /// # Errors
@@ -37,8 +37,8 @@ pub fn scenes(is_wanted: &dyn Fn(&str) -> bool, size: (u32, u32)) -> anyhow::Res
         let summary = json!({
             "cycles": stats.cycles,
             "instructions": stats.issued,
-            "utilisation": rounded(stats.utilisation()),
-            "utilisation_before_the_end": rounded(stats.issued as f64 / (stats.processor_cycles - drained) as f64),
+            "utilization": rounded(stats.utilization()),
+            "utilization_before_the_end": rounded(stats.issued as f64 / (stats.processor_cycles - drained) as f64),
             "active_threads": rounded(stats.active_threads()),
         });
         scenes.insert(name, summary);

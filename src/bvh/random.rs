@@ -23,8 +23,8 @@ impl Random {
 
     /// A triangle in about that cube, its corners up to `size` from a middle on each axis.
     pub fn triangle(&mut self, size: f32) -> Triangle {
-        let centre = self.point();
-        Triangle::new(centre + self.point() * size, centre + self.point() * size, centre + self.point() * size)
+        let center = self.point();
+        Triangle::new(center + self.point() * size, center + self.point() * size, center + self.point() * size)
     }
 
     /// Such triangles.

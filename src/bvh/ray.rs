@@ -1,6 +1,6 @@
 //! Rays and hits, one at a time and in batches, and the constants of the robust slab test.
 //!
-//! `t` is in units of the ray's direction, which need not be normalised; its longest component
+//! `t` is in units of the ray's direction, which need not be normalized; its longest component
 //! should be above 2⁻⁶⁴.
 
 use glam::Vec3;
@@ -18,7 +18,7 @@ pub const TINY_DIR: f32 = f32::from_bits((127 - 100) << 23);
 
 /// Factor on the far distance of the slab test: 1 + 10·2⁻²³. It covers the three roundings on
 /// either side of the comparison (2·γ₃ in Ize, "Robust BVH Ray Traversal", 2013) and leaves room
-/// for the rounding of a hit's own `t`, so that a hit at equal `t` in a neighbouring box is still
+/// for the rounding of a hit's own `t`, so that a hit at equal `t` in a neighboring box is still
 /// found.
 pub const FAR_PAD: f32 = 1.0 + 10.0 * f32::EPSILON;
 

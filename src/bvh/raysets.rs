@@ -4,7 +4,7 @@
 //! The sets are those that are usual in the literature (Aila & Laine 2009): what a camera shoots,
 //! and what is shot from the places that it sees. A set depends on the triangles, the view and the
 //! size alone. Rays stand in the order of the pixels in tiles of 8 × 8, in Morton order within a
-//! tile, so that any few neighbours are near each other in the image.
+//! tile, so that any few neighbors are near each other in the image.
 //!
 //! In files a ray is eight little-endian `f32`, `ox oy oz tmin dx dy dz tmax`, and an answer is `t
 //! u v` as `f32` and the primitive as `u32` ([`NO_PRIM`] for a miss), so that other tracers can be

@@ -5,7 +5,7 @@ use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::device::Device;
 use super::failure::Failure;
 use super::input::{job_of, open_project};
-use super::judgement::{Judgement, check_judgement, conclude};
+use super::judgment::{Judgment, check_judgment, conclude};
 use super::progress::{Work, with_progress};
 use super::sampler::{self, Samples};
 use shadewright::compare::Metric;
@@ -30,7 +30,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
     for path in args.out.iter().chain(&args.images) {
         image_file::check_writable(path)?;
     }
-    check_judgement(&args.judge)?;
+    check_judgment(&args.judge)?;
     let settings = sampler::settings(&args.sampler);
     if settings.is_some() && args.judge.metric == Some(Metric::Z) {
         return Err(Failure::input(
@@ -67,7 +67,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
         }
     }
     let pair = batched.as_ref().map(Batched::pair);
-    conclude(&Judgement::of_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?, args.json)
+    conclude(&Judgment::of_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?, args.json)
 }
 
 /// True if the images are tested for equal means: where that is asked for, and by default where paths

@@ -6,7 +6,7 @@ mod generated;
 mod lanes;
 mod memory;
 mod packets;
-mod specialised;
+mod specialized;
 
 use super::args::{CompileArgs, Emit};
 use super::backend::{pipeline, rpu_passes};
@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::kernels;
 use super::run::program::{Form, read};
 use generated::Generated;
-use shadewright::abi::{self, EntryPoint, Intrinsic, library, specialisation_suffix};
+use shadewright::abi::{self, EntryPoint, Intrinsic, library, specialization_suffix};
 use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
 use shadewright::ir::passes::{Observer, Pass, Pipeline, Report, sections};
@@ -253,7 +253,7 @@ impl Observer for Show<'_> {
 }
 
 /// The module after the passes; `before` looks at it as it was compiled.
-fn optimised(args: &CompileArgs, before: impl FnOnce(&Module)) -> Result<(Module, Report, String), Failure> {
+fn optimized(args: &CompileArgs, before: impl FnOnce(&Module)) -> Result<(Module, Report, String), Failure> {
     let pipeline = pipeline(args.passes.as_deref())?;
     if let Some(pass) = args.show.as_deref().filter(|p| *p != "all") {
         super::backend::pipeline(Some(pass))?;
@@ -267,18 +267,18 @@ fn optimised(args: &CompileArgs, before: impl FnOnce(&Module)) -> Result<(Module
 
 fn ir(args: &CompileArgs) -> Result<String, Failure> {
     if args.show.is_none() && (args.specialize.is_some() || is_scene(&args.file)) {
-        return specialised::ir(args);
+        return specialized::ir(args);
     }
-    let (module, _, shown) = optimised(args, |_| {})?;
+    let (module, _, shown) = optimized(args, |_| {})?;
     Ok(if args.show.is_some() { shown } else { module.to_string() })
 }
 
 fn report(args: &CompileArgs) -> Result<String, Failure> {
     if args.specialize.is_some() || is_scene(&args.file) {
-        return specialised::report(args);
+        return specialized::report(args);
     }
     let mut packets = String::new();
-    let (module, report, _) = optimised(args, |module| packets = packets::table(module))?;
+    let (module, report, _) = optimized(args, |module| packets = packets::table(module))?;
     let mut text = format!("{:<10} {:>6} {:>9} {:>10}\n", "pass", "runs", "changes", "time (us)");
     for p in &report.passes {
         let _ = writeln!(text, "{:<10} {:>6} {:>9} {:>10}", p.name, p.runs, p.changes, p.time.as_micros());
@@ -382,7 +382,7 @@ fn linked_shader(
                 Some(LightKind::Positional | LightKind::Directional) => Intrinsic::LightSample,
             };
             let none = Pipeline::none().for_target(pipeline.target);
-            (format!("{function}{}", specialisation_suffix(0)), none)
+            (format!("{function}{}", specialization_suffix(0)), none)
         }
     };
     let folder = args.file.parent().filter(|_| args.file.exists());

@@ -5,7 +5,7 @@ use super::backend::open;
 use super::checkpoint::{film_of, variance_of};
 use super::failure::Failure;
 use super::input::refreshed;
-use super::judgement::{Judgement, Side, check_judgement};
+use super::judgment::{Judgment, Side, check_judgment};
 use super::messages::messages;
 use super::output::print_json;
 use super::progress::{Work, with_progress};
@@ -26,7 +26,7 @@ const CHECKED_SIDE: u32 = 160;
 /// Converts the scene, and compares if that is asked for.
 pub fn run(args: &ConvertArgs) -> Result<(), Failure> {
     let format = Format::of(&args.out).map_err(|e| refused(&e))?;
-    check_judgement(&args.judge)?;
+    check_judgment(&args.judge)?;
     for path in [Some(&args.out), args.difference.as_ref()].into_iter().flatten() {
         image_file::check_replaceable(path)?;
     }
@@ -38,16 +38,16 @@ pub fn run(args: &ConvertArgs) -> Result<(), Failure> {
         return Err(Failure::input(message));
     }
     exported.write().map_err(|e| refused(&e))?;
-    let judgement = args.check.then(|| check(args, &scene)).transpose()?;
+    let judgment = args.check.then(|| check(args, &scene)).transpose()?;
     if args.json {
-        print_json(&summary(args, format, &exported, judgement.as_ref()).into())?;
+        print_json(&summary(args, format, &exported, judgment.as_ref()).into())?;
     } else {
         for file in &exported.files {
             println!("wrote {}, {} bytes", file.path.display(), file.bytes.len());
         }
-        judgement.iter().for_each(|judgement| println!("{judgement}"));
+        judgment.iter().for_each(|judgment| println!("{judgment}"));
     }
-    judgement.map_or(Ok(()), |judgement| judgement.outcome())
+    judgment.map_or(Ok(()), |judgment| judgment.outcome())
 }
 
 /// The name of the built-in scene that a path names, where there is no such file.
@@ -93,7 +93,7 @@ fn open_options(args: &ConvertArgs) -> OpenOptions {
 }
 
 /// Renders the scene and what was made of it, and compares.
-fn check(args: &ConvertArgs, scene: &Scene) -> Result<Judgement, Failure> {
+fn check(args: &ConvertArgs, scene: &Scene) -> Result<Judgment, Failure> {
     let size = args.size.map_or_else(|| checked_size(scene.format), |size| [size.0, size.1]);
     let before = rendered(args, source_of(&args.scene), open_options(args), "the scene", size)?;
     // The new file is read as it is; a path tracer is asked for where the file cannot say so.
@@ -103,7 +103,7 @@ fn check(args: &ConvertArgs, scene: &Scene) -> Result<Judgement, Failure> {
     let after = rendered(args, Source::File(args.out.clone()), open, "the converted scene", size)?;
     let before = Side::new("the scene's image", &before.0, before.1.as_ref());
     let after = Side::new("the converted scene's image", &after.0, after.1.as_ref());
-    Judgement::of(before, after, &args.judge, args.difference.as_deref())
+    Judgment::of(before, after, &args.judge, args.difference.as_deref())
 }
 
 /// A small size of the scene's shape.
@@ -145,16 +145,11 @@ fn rendered(
 }
 
 /// A summary of the conversion, as JSON.
-fn summary(
-    args: &ConvertArgs,
-    format: Format,
-    exported: &Exported,
-    judgement: Option<&Judgement>,
-) -> Map<String, Value> {
+fn summary(args: &ConvertArgs, format: Format, exported: &Exported, judgment: Option<&Judgment>) -> Map<String, Value> {
     let files = exported.files.iter();
     let files: Vec<_> =
         files.map(|file| json!({ "path": file.path.display().to_string(), "bytes": file.bytes.len() })).collect();
-    let mut summary = judgement.map(Judgement::json).unwrap_or_default();
+    let mut summary = judgment.map(Judgment::json).unwrap_or_default();
     summary.insert("scene".to_string(), args.scene.display().to_string().into());
     summary.insert("format".to_string(), format.to_string().into());
     summary.insert("files".to_string(), files.into());

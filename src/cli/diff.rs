@@ -2,11 +2,11 @@
 
 use super::args::DiffArgs;
 use super::failure::Failure;
-use super::judgement::{Judgement, check_judgement, conclude, read};
+use super::judgment::{Judgment, check_judgment, conclude, read};
 
 /// Compares the files and prints the report.
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {
-    check_judgement(&args.judge)?;
+    check_judgment(&args.judge)?;
     let (a, b) = (read(&args.a, &args.judge, args.limit)?, read(&args.b, &args.judge, args.limit)?);
-    conclude(&Judgement::of(a.side(), b.side(), &args.judge, args.out.as_deref())?, args.json)
+    conclude(&Judgment::of(a.side(), b.side(), &args.judge, args.out.as_deref())?, args.json)
 }

@@ -33,7 +33,7 @@ mod golden;
 mod info;
 mod input;
 mod interrupt;
-mod judgement;
+mod judgment;
 #[cfg(feature = "gpu")]
 mod kernels;
 #[cfg(not(feature = "gpu"))]

@@ -8,7 +8,7 @@ use super::device::Device;
 use super::failure::Failure;
 use super::frames::Sequence;
 use super::input::{job_of, open_project, refreshed};
-use super::judgement::{self, Judgement, Named, Side, check_judgement};
+use super::judgment::{self, Judgment, Named, Side, check_judgment};
 use super::messages::Problems;
 use super::output::{print_json, print_json_text};
 use super::progress::{Work, with_progress};
@@ -58,7 +58,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     if let Some(checkpoint) = &args.output.resume {
         checkpoint::check(checkpoint, &images)?;
     }
-    check_judgement(&args.judge)?;
+    check_judgment(&args.judge)?;
     // Before the first use of the thread pool, by readers of some image formats.
     set_up_process(&args.cpu)?;
     if args.output.watch {
@@ -144,7 +144,7 @@ fn one(
     begin: Instant,
     read: &mut FileLog,
 ) -> Result<Rendered, Failure> {
-    let reference = args.compare.as_deref().map(|path| judgement::read(path, &args.judge, args.limit)).transpose()?;
+    let reference = args.compare.as_deref().map(|path| judgment::read(path, &args.judge, args.limit)).transpose()?;
     let (mut project, state) = open_project(scene)?;
     read.extend(&project.log());
     let displays = &state.scene.film.displays;
@@ -216,15 +216,15 @@ fn one(
         eprintln!("warning: {not_finite} pixels are NaN or infinite: a shader divides by 0, or takes a root of less");
     }
     let rendered = Side::new("the rendered image", &drawn.image, drawn.variance.as_ref());
-    let judged = |reference: &Named| Judgement::of(reference.side(), rendered, &args.judge, None);
-    let judgement = reference.as_ref().map(judged).transpose()?;
+    let judged = |reference: &Named| Judgment::of(reference.side(), rendered, &args.judge, None);
+    let judgment = reference.as_ref().map(judged).transpose()?;
     let problems = Problems::of(&state.diagnostics);
     if args.json {
         let mut document = written.json();
         document.append(&mut problems.json());
         document.insert("files".to_string(), files(read));
-        if let Some(judgement) = &judgement {
-            document.append(&mut judgement.json());
+        if let Some(judgment) = &judgment {
+            document.append(&mut judgment.json());
         }
         if let Some(stats) = &stats {
             document.insert("stats".to_string(), serde_json::to_value(stats).context("writing JSON")?);
@@ -239,12 +239,12 @@ fn one(
         if let Some(stats) = &stats {
             eprint!("{stats}");
         }
-        if let Some(judgement) = &judgement {
-            println!("{judgement}");
+        if let Some(judgment) = &judgment {
+            println!("{judgment}");
         }
         eprint!("{problems}");
     }
-    judgement.map_or(Ok(()), |judgement| judgement.outcome())?;
+    judgment.map_or(Ok(()), |judgment| judgment.outcome())?;
     if let Some(display) = displays.first().filter(|_| scene.moment.frames.is_some()) {
         left.push((display.name.clone(), image_file::to_exr(&drawn.image)?.into()));
     }

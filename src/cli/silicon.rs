@@ -29,7 +29,7 @@ pub fn run(args: &SiliconArgs) -> Result<(), Failure> {
     let mut circuit = language::compile(&sources, file).map_err(|d| Failure::diagnostics(&d, &sources))?;
     let before = circuit.statistics();
     let prints = matches!(args.emit, CircuitEmit::Simulate | CircuitEmit::Graph | CircuitEmit::Dot);
-    passes::run(&mut circuit, passes::Options { prints, optimise: !args.no_optimize });
+    passes::run(&mut circuit, passes::Options { prints, optimize: !args.no_optimize });
     let mut compiled = Compiled { args, circuit, sources, stem: stem(&args.file) };
     let (text, ended) = match args.emit {
         CircuitEmit::Graph => {

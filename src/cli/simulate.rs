@@ -17,7 +17,7 @@ use shadewright::compare::false_color;
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::machines::models::Simulator;
-use shadewright::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, Row, explain};
+use shadewright::render::rpu::breakdown::{Breakdown, GOOD_UTILIZATION, Places, Row, explain};
 use shadewright::render::rpu::{Loaded, Simulation, StandaloneError, StandaloneProgram, simulate};
 use shadewright::render::{Progress, RenderError};
 use shadewright::rpu::timed::{Config, SLOT_PARTS, Stats};
@@ -133,7 +133,7 @@ pub fn read_config_with<T, E: Display>(path: &Path, parse: impl Fn(&str) -> Resu
     })
 }
 
-/// Writes values in false colours, a pixel each; gives the brightest.
+/// Writes values in false colors, a pixel each; gives the brightest.
 fn heat_map(path: &Path, [width, height]: [u32; 2], cost: &[u64]) -> Result<u64, Failure> {
     let most = cost.iter().copied().max().unwrap_or(0).max(1);
     let color = |&cost: &u64| {
@@ -145,7 +145,7 @@ fn heat_map(path: &Path, [width, height]: [u32; 2], cost: &[u64]) -> Result<u64,
     Ok(most)
 }
 
-/// The colours of a heat map whose brightest value is `scale`.
+/// The colors of a heat map whose brightest value is `scale`.
 fn print_scale(path: &Path, what: &str, scale: f64) {
     println!("\n{} shows {what}, on a scale of square roots:", path.display());
     println!("  black 0, violet {:.0}, orange {:.0}, pale yellow {scale:.0}", scale / 9.0, scale * 4.0 / 9.0);
@@ -164,8 +164,8 @@ fn print_report(stats: &Stats, breakdown: &Breakdown, reasons: &[String], lines:
     );
     println!("instructions          {:>14}   (issue slots used, each for a chunk)", stats.issued);
     println!(
-        "utilisation           {:>13.1} %  (issue slots used, of all cycles of all processors)",
-        100.0 * stats.utilisation()
+        "utilization           {:>13.1} %  (issue slots used, of all cycles of all processors)",
+        100.0 * stats.utilization()
     );
     println!("thread instructions   {:>14}   ({:.2} a cycle of a processor, of 4)", stats.executed, stats.ipc());
     println!(
@@ -202,9 +202,9 @@ fn print_report(stats: &Stats, breakdown: &Breakdown, reasons: &[String], lines:
     }
     println!();
     if reasons.is_empty() {
-        println!("Utilisation is at least {:.0} %: the chunks hide the waiting.", 100.0 * GOOD_UTILISATION);
+        println!("Utilization is at least {:.0} %: the chunks hide the waiting.", 100.0 * GOOD_UTILIZATION);
     } else {
-        println!("Why utilisation is below {:.0} %:", 100.0 * GOOD_UTILISATION);
+        println!("Why utilization is below {:.0} %:", 100.0 * GOOD_UTILIZATION);
         reasons.iter().for_each(|reason| println!("  {reason}"));
     }
 }
@@ -224,7 +224,7 @@ fn json(stats: &Stats, breakdown: &Breakdown, reasons: &[String], config: &Confi
         "processor_cycles": stats.processor_cycles,
         "instructions": stats.issued,
         "thread_instructions": stats.executed,
-        "utilisation": stats.utilisation(),
+        "utilization": stats.utilization(),
         "ipc": stats.ipc(),
         "active_threads": stats.active_threads(),
         "switches": stats.switches,

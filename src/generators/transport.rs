@@ -6,7 +6,7 @@
 //! | a ray starts | `on_emit` | [`Tracer::on_emit`] |
 //! | it hits a surface | `on_hit` | [`Tracer::on_hit`], which calls the surface's entry; that has the emission |
 //! | it hits nothing | | [`Tracer::on_miss`] |
-//! | light is sampled | `on_shadow` | in the surface's entry (`program::synthesise::paths`) |
+//! | light is sampled | `on_shadow` | in the surface's entry (`program::synthesize::paths`) |
 //! | the path continues | `on_bounce` | [`Tracer::on_bounce`] |
 //!
 //! The tracer and what a scene lacks are static. Which surface a hit calls is the machine's to find: the
@@ -44,7 +44,7 @@ pub const MATTE: f32 = -f32::MAX;
 /// The result that is looked for along a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The colours of surfaces, composited front to back by their opacity.
+    /// The colors of surfaces, composited front to back by their opacity.
     Compositing,
     /// The light that paths transport (Kajiya 1986, "The Rendering Equation").
     Paths,
@@ -270,7 +270,7 @@ fn constant(s: &mut Stage, slot: Slot) -> Value {
     s.b.frame(slot)
 }
 
-/// The largest component of a colour.
+/// The largest component of a color.
 fn largest(s: &mut Stage, color: Value) -> Value {
     let [r, g, b] = s.b.first_components(color);
     let most = s.b.max(r, g);
@@ -281,7 +281,7 @@ fn scaled(s: &mut Stage, color: Value, by: Value) -> Value {
     s.b.scale(color, by)
 }
 
-/// True if a surface is matte, by the colour that it gives.
+/// True if a surface is matte, by the color that it gives.
 fn is_matte(s: &mut Stage, given: Flag, color: Value) -> Flag {
     if given == Flag::Known(false) {
         return given;
@@ -674,7 +674,7 @@ mod tests {
     }
 
     /// An integrator with a surface that gives these results, an environment of radiance 2 and
-    /// coverage 0.25, and the random number `random`; optimised.
+    /// coverage 0.25, and the random number `random`; optimized.
     fn module(transport: Transport, surface: &[Const], random: f32) -> Module {
         use Type::{F32, Vec3, Vec4};
         let takes: &[Type] = match transport.kind {

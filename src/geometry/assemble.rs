@@ -55,7 +55,7 @@ pub struct Faces {
     pub variables: Vec<Variable>,
     /// True if they stand for ribbons ([`Mesh::ribbons`]).
     pub ribbons: bool,
-    /// True if normals have length 1, and are kept bit for bit: to normalise them again may change
+    /// True if normals have length 1, and are kept bit for bit: to normalize them again may change
     /// their last bits.
     pub unit_normals: bool,
 }
@@ -283,7 +283,7 @@ fn take_per_triangle(channel: &mut Channel<Vec3>) -> Vec<Vec3> {
     }
 }
 
-/// Normalises given normals; a zero one becomes the normal of a triangle that uses it.
+/// Normalizes given normals; a zero one becomes the normal of a triangle that uses it.
 fn make_unit(mesh: &mut Mesh) {
     let mut missing = false;
     for n in &mut mesh.normals {
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_per_triangle_stay_with_the_triangles_that_are_kept() {
+    fn colors_per_triangle_stay_with_the_triangles_that_are_kept() {
         let mut faces = square();
         faces.triangles.insert(1, [0, 1, 1]);
         faces.colors = Channel::PerTriangle(vec![Vec3::X, Vec3::Y, Vec3::Z]);

@@ -2,7 +2,7 @@
 //! operators, and where their value is [`THRESHOLD`].
 //!
 //! The surface is found on a grid, by marching tetrahedra (Doi & Koide 1991): six in each cell,
-//! whose edges neighbours share, so that it is closed. Each point is moved along its edge to where
+//! whose edges neighbors share, so that it is closed. Each point is moved along its edge to where
 //! the field itself has the value; normals are those of the field.
 
 use super::tensor::Diced;
@@ -184,8 +184,8 @@ impl Field {
         let reach =
             DVec3::from_array([0, 1, 2].map(|k| radius * DVec3::new(axes[0][k], axes[1][k], axes[2][k]).length()));
         for end in ends {
-            let centre = to_object.transform_point3(end);
-            let own = (centre - reach, centre + reach);
+            let center = to_object.transform_point3(end);
+            let own = (center - reach, center + reach);
             self.bounds = Some(self.bounds.map_or(own, |b| (b.0.min(own.0), b.1.max(own.1))));
         }
         Ok(Instruction::Blob { to_blob, ends, radius })
@@ -248,7 +248,7 @@ impl Field {
 
     /// The surface as triangles, on a grid of so many cells along the longest side of the bounds
     /// (fewer where the field has very many instructions). There are no sites and no `u, v`.
-    pub fn polygonise(&self, cells: u32) -> Diced {
+    pub fn polygonize(&self, cells: u32) -> Diced {
         let (Some((low, high)), false) = (self.bounds, self.instructions.is_empty()) else { return Diced::default() };
         let room = ((MAX_WORK / self.instructions.len()) as f64).cbrt() as u32;
         let cells = cells.min(room).clamp(4, MAX_CELLS);
@@ -446,7 +446,7 @@ mod tests {
     fn a_lone_ellipsoid_is_half_as_large_as_its_field() {
         let mut matrix = IDENTITY;
         matrix[0] = 2.0;
-        let mesh = Field::parse(&[1001, 0], &matrix).unwrap().polygonise(48);
+        let mesh = Field::parse(&[1001, 0], &matrix).unwrap().polygonize(48);
         assert!(is_closed(&mesh));
         assert!((volume(&mesh) / (4.0 / 3.0 * PI * 0.25) - 1.0).abs() < 0.01, "{}", volume(&mesh));
         for (p, n) in mesh.points.iter().zip(&mesh.normals) {
@@ -465,7 +465,7 @@ mod tests {
     fn a_segment_is_a_capsule() {
         let mut numbers = vec![-1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0];
         numbers.extend(IDENTITY);
-        let mesh = Field::parse(&[1002, 0], &numbers).unwrap().polygonise(64);
+        let mesh = Field::parse(&[1002, 0], &numbers).unwrap().polygonize(64);
         let exact = PI * 0.25 * 2.0 + 4.0 / 3.0 * PI * 0.125;
         assert!((volume(&mesh) / exact - 1.0).abs() < 0.01, "{}", volume(&mesh));
     }
@@ -475,7 +475,7 @@ mod tests {
         let matrices = [at(-0.2), at(0.2)].concat();
         let two = |operator: &[i32]| {
             let code = [&[1001, 0, 1001, 16][..], operator].concat();
-            let mesh = Field::parse(&code, &matrices).unwrap().polygonise(48);
+            let mesh = Field::parse(&code, &matrices).unwrap().polygonize(48);
             assert!(is_closed(&mesh), "{operator:?}");
             volume(&mesh)
         };
@@ -509,6 +509,6 @@ mod tests {
         assert_eq!(parse(&[1001, 0, 4, 0]), BlobbyError::Short(1));
         assert_eq!(parse(&[42]), BlobbyError::Operation { at: 0, code: 42 });
         assert_eq!(Field::parse(&[1001, 0], &[0.0; 16]), Err(BlobbyError::Matrix(0)));
-        assert!(Field::parse(&[], &[]).unwrap().polygonise(10).triangles.is_empty());
+        assert!(Field::parse(&[], &[]).unwrap().polygonize(10).triangles.is_empty());
     }
 }

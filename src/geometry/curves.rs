@@ -134,7 +134,7 @@ impl Rings {
                 return None;
             }
             let first = out.shape.points.len() as u32;
-            for (k, ([centre, _], frame)) in places.iter().zip(&frames).enumerate() {
+            for (k, ([center, _], frame)) in places.iter().zip(&frames).enumerate() {
                 let ring = &self.rings[rings.start + k];
                 let v = curve.course.parameter(ring.span as usize, ring.at) as f32;
                 let half = f64::from(widths[k]) / 2.0;
@@ -148,7 +148,7 @@ impl Rings {
                         let out = frame.out * cos + frame.across * sin;
                         (out, out)
                     };
-                    out.shape.points.push((*centre + offset * half).as_vec3());
+                    out.shape.points.push((*center + offset * half).as_vec3());
                     out.shape.normals.push(normal.as_vec3());
                     out.shape.uv.push(Vec2::new(u as f32, v));
                     out.ring_of.push((rings.start + k) as u32);

@@ -308,7 +308,7 @@ mod tests {
                 }
             }
             assert!((area - 1.0).abs() < 1e-9, "{rates:?}: {area}");
-            // Every edge of a triangle has a neighbour but those of the square's sides, which are
+            // Every edge of a triangle has a neighbor but those of the square's sides, which are
             // as many as the rates say.
             let open = edges.keys().filter(|&&(a, b)| !edges.contains_key(&(b, a))).count() as u32;
             assert_eq!(open, rates.along_u.iter().chain(&rates.along_v).sum::<u32>());

@@ -18,7 +18,7 @@ pub struct Mesh {
     pub st: Vec<Vec2>,
     /// Surface parameters `u, v`; zero where empty.
     pub uv: Vec<Vec2>,
-    /// `Cs` at vertices; wins over the object's colour.
+    /// `Cs` at vertices; wins over the object's color.
     pub vertex_colors: Vec<Vec3>,
     /// `Os` at vertices; wins over the object's opacity.
     pub vertex_opacities: Vec<Vec3>,

@@ -80,7 +80,7 @@ impl Mesh {
         turned
     }
 
-    /// True if two meshes can be joined: they bring colours for the same things, and variables of
+    /// True if two meshes can be joined: they bring colors for the same things, and variables of
     /// the same kinds, those of the whole mesh with equal values. Ribbons are joined to ribbons.
     pub fn is_alike(&self, other: &Mesh) -> bool {
         let colors = |m: &Mesh| {

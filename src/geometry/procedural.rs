@@ -25,7 +25,7 @@ pub fn sheet(triangles: usize) -> Faces {
 
 /// Turned boxes, planks and blobs of very different sizes, some through others, that fill a cube;
 /// at least `triangles` triangles, at most a blob more. Rays through it meet little that is where
-/// its neighbours are.
+/// its neighbors are.
 pub fn clutter(triangles: usize) -> Faces {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut faces = Faces::default();

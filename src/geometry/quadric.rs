@@ -108,7 +108,7 @@ fn half_plane((x, z): (f64, f64)) -> DVec3 {
 }
 
 impl Quadric {
-    /// Centre and radius of a sphere around the whole quadric.
+    /// Center and radius of a sphere around the whole quadric.
     pub fn bounding_sphere(&self) -> (Vec3, f32) {
         match *self {
             Quadric::Sphere { radius, .. } => (Vec3::ZERO, radius.abs()),

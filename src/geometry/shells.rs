@@ -9,7 +9,7 @@ pub struct Shells {
     pub count: usize,
     /// The shell of each triangle, below `count`.
     pub of_triangle: Vec<u32>,
-    /// Which triangles were flipped, so that neighbours run along their edge in opposite directions.
+    /// Which triangles were flipped, so that neighbors run along their edge in opposite directions.
     pub turned: Vec<bool>,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Takes meshes whose triangles together enclose a volume, and gives the part of each of them that
 //! bounds the result, so that every piece of the result keeps what its own surface brought:
-//! normals, coordinates, colours, primitive variables. The Boolean operations are
+//! normals, coordinates, colors, primitive variables. The Boolean operations are
 //! `manifold_rust`'s, which gives a closed mesh for closed meshes whatever their position. It knows
 //! nothing of scenes.
 

@@ -213,7 +213,7 @@ impl Cage {
     }
 
     /// The level at which the pieces of curves on the surface are flat enough, judged by how far
-    /// points are from the middle of their neighbours.
+    /// points are from the middle of their neighbors.
     fn level(&self, metric: &Metric) -> usize {
         let mut sums = vec![(DVec3::ZERO, 0.0f64); self.points.len()];
         for face in self.faces() {
@@ -227,7 +227,7 @@ impl Cage {
         }
         let bend = |(p, (sum, count)): (&Vec3, &(DVec3, f64))| {
             let p = p.as_dvec3();
-            // Twice the distance from the middle of two neighbours is a second difference.
+            // Twice the distance from the middle of two neighbors is a second difference.
             let second = 2.0 * (*sum / *count - p).length();
             if *count > 0.0 { metric.pixels(p, second, second) } else { 0.0 }
         };
@@ -502,7 +502,7 @@ mod tests {
         let mesh = cube().refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         assert_eq!(open_edges(&mesh), 0);
         // Halstead, Kass & DeRose 1993, appendix A: (n² v + 4 Σ e + Σ f) / (n (n + 5)). Of a cube's
-        // corner v the three edge neighbours add up to v, and the three across its faces to -v: (9
+        // corner v the three edge neighbors add up to v, and the three across its faces to -v: (9
         // + 4 - 1) / 24.
         let farthest = mesh.points.iter().map(|p| p.max_element().min(p.y).min(p.z).min(p.x)).fold(0.0, f32::max);
         assert!((farthest - 0.5).abs() < 1e-5, "{farthest}");
@@ -578,7 +578,7 @@ mod tests {
         let mesh = octahedron.refine(&metric(0.1), 1 << 20, usize::MAX).unwrap();
         assert_eq!(open_edges(&mesh), 0);
         // Loop 1987: the limit of a vertex of valence 4 is (v + χ Σ e) / (1 + 4χ), χ = 1 / (3/(8β)
-        // + 4) with β = (5/8 - (3/8)²)/4 = 31/256; the neighbours' sum is 0.
+        // + 4) with β = (5/8 - (3/8)²)/4 = 31/256; the neighbors' sum is 0.
         let beta = 31.0 / 256.0;
         let chi = 1.0 / (3.0 / (8.0 * beta) + 4.0);
         let top = mesh.points.iter().map(|p| f64::from(p.z)).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Tangent frames at the vertices of a mesh: what the colours of a normal map are directions in.
+//! Tangent frames at the vertices of a mesh: what the colors of a normal map are directions in.
 //!
 //! From texture coordinates, as MikkTSpace does (Mikkelsen, "Simulation of Wrinkled Surfaces
 //! Revisited", 2008, §3.3.1): at each vertex the mean of its triangles' tangents, laid into the

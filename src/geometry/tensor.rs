@@ -372,8 +372,8 @@ mod tests {
             let mesh = mesh(&diced);
             assert_eq!(open_edges(&mesh), 0);
             for (p, n) in mesh.positions.iter().zip(&mesh.normals) {
-                let centre = p.truncate().normalize().extend(0.0);
-                assert!(n.distance((*p - centre) * 4.0) < 1e-4, "{p}: {n}");
+                let center = p.truncate().normalize().extend(0.0);
+                assert!(n.distance((*p - center) * 4.0) < 1e-4, "{p}: {n}");
             }
             1.0 - mesh.area() / exact
         });
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn patches_of_a_mesh_meet_without_cracks_whatever_their_rates() {
-        // A mesh of 3 × 2 Bézier patches, one of them much more curved than its neighbours.
+        // A mesh of 3 × 2 Bézier patches, one of them much more curved than its neighbors.
         let (nu, nv) = (10, 7);
         let points: Vec<Vec4> = (0..nu * nv)
             .map(|k| {

@@ -30,9 +30,9 @@ pub enum Kind {
     Difference(u32),
     /// White where the bits are not the same.
     Bits,
-    /// The FLIP error in false colours.
+    /// The FLIP error in false colors.
     Flip,
-    /// Where the means of noisy images differ significantly, in false colours.
+    /// Where the means of noisy images differ significantly, in false colors.
     Significance,
 }
 
@@ -74,10 +74,10 @@ pub fn of_comparison(reference: &Image, render: &Image, comparison: &Comparison)
     images
 }
 
-/// The colour of differences to pixels that are not finite.
+/// The color of differences to pixels that are not finite.
 const MAGENTA: [u8; 3] = [255, 0, 255];
 
-/// The absolute difference of each colour channel in display space, or that of alpha where it is
+/// The absolute difference of each color channel in display space, or that of alpha where it is
 /// larger; NaN where one pixel is not finite and the other has other bits.
 fn difference(a: &[f32; 4], b: &[f32; 4]) -> [f32; 3] {
     if !is_finite(a) || !is_finite(b) {

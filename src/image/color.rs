@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_curve_has_the_standards_values() {
-        // Middle grey and the end of the linear piece, worked out in double precision.
+        // Middle gray and the end of the linear piece, worked out in double precision.
         assert!((encode_srgb(0.18) - 0.461_356_1).abs() < 1e-6);
         assert!((decode_srgb(0.5) - 0.214_041_14).abs() < 1e-6);
         assert!((encode_srgb(0.002) - 0.025_84).abs() < 1e-7);

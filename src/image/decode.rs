@@ -15,7 +15,7 @@ use thiserror::Error;
 /// image takes up to 512 MiB.
 pub const MAX_TEXTURE_PIXELS: u64 = 1 << 24;
 
-/// Most bytes that a decoder may take besides the pixels: for rows, colour profiles and texts, which
+/// Most bytes that a decoder may take besides the pixels: for rows, color profiles and texts, which
 /// may be compressed a thousandfold.
 const MAX_BESIDE: u64 = 64 << 20;
 
@@ -57,7 +57,7 @@ pub fn image_size(reader: impl BufRead + Seek) -> Option<[u32; 2]> {
     Some([width, height])
 }
 
-/// The image in `bytes`, whose format is recognised by their beginning, read as `reading` says.
+/// The image in `bytes`, whose format is recognized by their beginning, read as `reading` says.
 ///
 /// # Errors
 /// When the format is unknown, the data are damaged, or there are more than [`MAX_TEXTURE_PIXELS`]
@@ -67,7 +67,7 @@ pub fn decode(bytes: &[u8], reading: Reading) -> Result<Image, DecodeError> {
     decode_as(Cursor::new(bytes), format, MAX_TEXTURE_PIXELS, reading)
 }
 
-/// The image of the given format that `reader` gives: linear, colour premultiplied by alpha, with
+/// The image of the given format that `reader` gives: linear, color premultiplied by alpha, with
 /// its channels remembered.
 ///
 /// Integer samples of any depth are sRGB and become linear, unless `reading` says otherwise; floats
@@ -105,8 +105,8 @@ pub fn decode_as<R: BufRead + Seek>(
             _ if matches!(reading, Reading::OpaqueColor | Reading::Data) => Channels::Rgb,
             (true, true) => Channels::Rgba,
             (true, false) => Channels::Rgb,
-            (false, true) => Channels::GreyAlpha,
-            (false, false) => Channels::Grey,
+            (false, true) => Channels::GrayAlpha,
+            (false, false) => Channels::Gray,
         },
     })
 }
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reading_says_whether_numbers_are_colours_and_whether_alpha_counts() {
+    fn a_reading_says_whether_numbers_are_colors_and_whether_alpha_counts() {
         let mut png = Cursor::new(Vec::new());
         let pixel = image::RgbaImage::from_pixel(1, 1, image::Rgba([188, 255, 0, 51]));
         pixel.write_to(&mut png, ImageFormat::Png).unwrap();
@@ -148,10 +148,10 @@ mod tests {
         assert!(near(read(Reading::OpaqueColor).rgba[0], [0.5, 1.0, 0.0, 1.0]));
         assert!(near(read(Reading::Data).rgba[0], [0.7373, 1.0, 0.0, 1.0]));
         assert!(near(read(Reading::DataAlpha).rgba[0], [0.7373, 1.0, 0.0, 0.2]));
-        let mut grey = Cursor::new(Vec::new());
-        image::GrayImage::new(1, 1).write_to(&mut grey, ImageFormat::Png).unwrap();
-        let channels = |reading| decode(grey.get_ref(), reading).unwrap().channels;
-        assert_eq!([Reading::Color, Reading::Data].map(channels), [Channels::Grey, Channels::Rgb]);
+        let mut gray = Cursor::new(Vec::new());
+        image::GrayImage::new(1, 1).write_to(&mut gray, ImageFormat::Png).unwrap();
+        let channels = |reading| decode(gray.get_ref(), reading).unwrap().channels;
+        assert_eq!([Reading::Color, Reading::Data].map(channels), [Channels::Gray, Channels::Rgb]);
         assert_eq!([Reading::ColorAlpha, Reading::DataAlpha].map(channels), [Channels::Rgba; 2]);
         assert_eq!([Reading::Color, Reading::Data].map(|r| read(r).channels), [Channels::Rgba, Channels::Rgb]);
     }

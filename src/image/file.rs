@@ -449,12 +449,12 @@ fn png_samples(image: &Image, quantize: Option<Quantize>) -> (Vec<u8>, ExtendedC
     (samples.into_iter().map(|s| s as u8).collect(), eight)
 }
 
-/// 8-bit sRGB codes of the premultiplied colour, which is the image over black.
+/// 8-bit sRGB codes of the premultiplied color, which is the image over black.
 fn rgb8(image: &Image) -> Vec<u8> {
     image.rgba.par_iter().flat_map_iter(|&[r, g, b, _]| [r, g, b].map(encode_srgb8)).collect()
 }
 
-/// 8-bit sRGB codes of the colour divided by alpha, and alpha. Where alpha is 0 there is no colour:
+/// 8-bit sRGB codes of the color divided by alpha, and alpha. Where alpha is 0 there is no color:
 /// black.
 fn rgba8(image: &Image) -> Vec<u8> {
     image
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_translucent_png_keeps_alpha_and_premultiplied_colour() {
+    fn a_translucent_png_keeps_alpha_and_premultiplied_color() {
         let read = round_trip("a.png", &translucent());
         assert_eq!(read.channels, Channels::Rgba);
         assert!(largest_difference(&read, &translucent()) < 1e-6);
@@ -578,12 +578,12 @@ mod tests {
     }
 
     #[test]
-    fn grey_files_are_remembered_as_grey() {
+    fn gray_files_are_remembered_as_gray() {
         let folder = folder();
-        let path = folder.path().join("grey.png");
+        let path = folder.path().join("gray.png");
         image::GrayImage::from_pixel(3, 2, image::Luma([188])).save(&path).unwrap();
         let image = read(&path).unwrap();
-        assert_eq!(image.channels, Channels::Grey);
+        assert_eq!(image.channels, Channels::Gray);
         assert_eq!(image.rgba[0][0], image.rgba[0][2]);
         assert_eq!(encode_srgb8(image.rgba[0][0]), 188);
     }

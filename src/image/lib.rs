@@ -1,4 +1,4 @@
-//! Images: linear RGBA pixels in memory, colour encodings, and the files that hold them.
+//! Images: linear RGBA pixels in memory, color encodings, and the files that hold them.
 //!
 //! This layer stands at the bottom beside [`shadewright_base::text`]: every stage may use it, and it knows
 //! none of them. [`mod@decode`] reads untrusted bytes of any supported format, [`mod@file`] reads and
@@ -71,13 +71,13 @@ pub fn check_size(width: u32, height: u32) -> Result<usize, SizeError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Channels {
-    /// One grey channel, copied to red, green and blue.
-    Grey,
-    /// Grey and alpha.
-    GreyAlpha,
-    /// Colour without alpha; alpha is 1 in memory.
+    /// One gray channel, copied to red, green and blue.
+    Gray,
+    /// Gray and alpha.
+    GrayAlpha,
+    /// Color without alpha; alpha is 1 in memory.
     Rgb,
-    /// Colour and alpha.
+    /// Color and alpha.
     Rgba,
 }
 
@@ -85,15 +85,15 @@ impl Channels {
     /// True if alpha is among them.
     #[must_use]
     pub fn has_alpha(self) -> bool {
-        matches!(self, Self::GreyAlpha | Self::Rgba)
+        matches!(self, Self::GrayAlpha | Self::Rgba)
     }
 
     /// How many there are.
     #[must_use]
     pub fn count(self) -> u32 {
         match self {
-            Self::Grey => 1,
-            Self::GreyAlpha => 2,
+            Self::Gray => 1,
+            Self::GrayAlpha => 2,
             Self::Rgb => 3,
             Self::Rgba => 4,
         }
@@ -103,15 +103,15 @@ impl Channels {
 impl std::fmt::Display for Channels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Grey => "grey",
-            Self::GreyAlpha => "grey with alpha",
+            Self::Gray => "gray",
+            Self::GrayAlpha => "gray with alpha",
             Self::Rgb => "RGB",
             Self::Rgba => "RGB with alpha",
         })
     }
 }
 
-/// A finished image: linear RGBA, colour premultiplied by alpha, rows from the top, pixels from the
+/// A finished image: linear RGBA, color premultiplied by alpha, rows from the top, pixels from the
 /// left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Image {
@@ -162,16 +162,16 @@ pub fn is_finite(rgba: &[f32; 4]) -> bool {
 /// The encoding of integer samples. Float samples are always linear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// sRGB colours with alpha.
+    /// sRGB colors with alpha.
     Color,
-    /// sRGB colours with alpha, in four channels: grey is copied, and alpha is 1 where there is
+    /// sRGB colors with alpha, in four channels: gray is copied, and alpha is 1 where there is
     /// none.
     ColorAlpha,
-    /// sRGB colours in three channels; alpha is ignored.
+    /// sRGB colors in three channels; alpha is ignored.
     OpaqueColor,
-    /// Non-colour data in three channels; alpha is ignored.
+    /// Non-color data in three channels; alpha is ignored.
     Data,
-    /// Non-colour data in four channels, which alpha does not multiply.
+    /// Non-color data in four channels, which alpha does not multiply.
     DataAlpha,
 }
 

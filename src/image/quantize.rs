@@ -1,9 +1,9 @@
-//! Quantisation of linear values to the integers of an image file, by `Quantize` of RIB (RISpec
+//! Quantization of linear values to the integers of an image file, by `Quantize` of RIB (RISpec
 //! 3.2, §4.1.2).
 //!
 //! Takes an [`Image`] and the scene's [`Quantize`] settings, and gives samples of 16 bits in the
 //! order of the file. A value `x` becomes `clamp(round(one · x + dither · random), min, max)` with
-//! `random` from -1 to 1, where `x` is encoded as sRGB for colours, as in all files of whole
+//! `random` from -1 to 1, where `x` is encoded as sRGB for colors, as in all files of whole
 //! numbers, and as it is for alpha. It knows nothing of file formats. The random numbers belong to
 //! the pixel and channel, so an image is the same at any number of threads.
 
@@ -38,7 +38,7 @@ impl Quantize {
 }
 
 /// The samples of an image, row by row: red, green, blue, and of an image that is not opaque also
-/// alpha, by which the colours are then divided.
+/// alpha, by which the colors are then divided.
 pub fn samples(image: &Image, quantize: Quantize) -> Vec<u16> {
     let alpha = !image.is_opaque();
     let pixels = image.rgba.par_iter().enumerate();
@@ -80,12 +80,12 @@ mod tests {
 
     #[test]
     fn values_are_scaled_rounded_and_clamped() {
-        // Colours whose encoding is 0.5, 1 and 0: 0.5 · 1023 = 511.5, and halves are rounded up.
-        let grey = image(vec![[decode_srgb(0.5), 1.0, 0.0, 1.0]]);
+        // Colors whose encoding is 0.5, 1 and 0: 0.5 · 1023 = 511.5, and halves are rounded up.
+        let gray = image(vec![[decode_srgb(0.5), 1.0, 0.0, 1.0]]);
         let tens = Quantize { one: 1023.0, min: 0.0, max: 1023.0, dither: 0.0 };
-        assert_eq!(samples(&grey, tens), [512, 1023, 0]);
+        assert_eq!(samples(&gray, tens), [512, 1023, 0]);
         let narrow = Quantize { one: 200.0, min: 16.0, max: 150.0, dither: 0.0 };
-        assert_eq!(samples(&grey, narrow), [100, 150, 16]);
+        assert_eq!(samples(&gray, narrow), [100, 150, 16]);
     }
 
     #[test]
@@ -114,10 +114,10 @@ mod tests {
 
     #[test]
     fn dither_keeps_the_mean_and_stays_within_its_amplitude() {
-        // A grey between two codes: 100.25. With noise of half a step either way, a quarter of the
+        // A gray between two codes: 100.25. With noise of half a step either way, a quarter of the
         // pixels gets the upper code.
-        let grey = decode_srgb(100.25 / 255.0);
-        let many = image(vec![[grey, grey, grey, 1.0]; 20_000]);
+        let gray = decode_srgb(100.25 / 255.0);
+        let many = image(vec![[gray, gray, gray, 1.0]; 20_000]);
         let codes = samples(&many, Quantize { dither: 0.5, ..BYTES });
         assert!(codes.iter().all(|c| [100, 101].contains(c)));
         let share = codes.iter().filter(|c| **c == 101).count() as f64 / codes.len() as f64;

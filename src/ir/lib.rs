@@ -298,7 +298,7 @@ pub struct Function {
     pub origin: FunctionOrigin,
     /// Where calls of it are inlined.
     pub inlining: Inlining,
-    /// Which calls of it are specialised.
+    /// Which calls of it are specialized.
     pub filter: Filter,
     /// Parameters; their values are the entry block's parameters.
     pub params: Vec<Param>,

@@ -19,7 +19,7 @@
 //! A function starts with its kind: `fn`, the keyword of the shader that it is the core of,
 //! `entry`, or an entry point's role as in `entry(camera)` and `entry(surface 2)`. Before that,
 //! `library` and `linker` say who made it, `inline` and `inline_late` where it is inlined,
-//! `specialize_always`, `specialize_known(0, 2)` and `specialize_never` which calls are specialised.
+//! `specialize_always`, `specialize_known(0, 2)` and `specialize_never` which calls are specialized.
 //! Parameters that no source declares are `implicit`. Immediates stand after the mnemonic:
 //! `extract.x v1`, `insert.y v1, v2`, `slot_load s0, v1`, `uniform 3`, `load v1, 2`, `call
 //! name(v1)`, `force_call name(v1)`, `debug name, v1`. A float is written as its shortest decimal, or as the hexadecimal

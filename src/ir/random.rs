@@ -454,12 +454,12 @@ mod tests {
     fn check(seed: u64, pipeline: &Pipeline) {
         let mut random = Random::new(seed);
         let original = module(&mut random, Shape::default());
-        let mut optimised = original.clone();
-        pipeline.run(&mut optimised, &mut ()).unwrap_or_else(|e| panic!("{e}\n{original}\n{optimised}"));
+        let mut optimized = original.clone();
+        pipeline.run(&mut optimized, &mut ()).unwrap_or_else(|e| panic!("{e}\n{original}\n{optimized}"));
         for _ in 0..4 {
             let args = arguments(&mut random);
-            let (before, after) = (run(&original, &args).expect("it ends"), run(&optimised, &args).expect("it ends"));
-            assert_eq!(comparable(&before), comparable(&after), "on {args:?}\n{original}\nbecame\n{optimised}");
+            let (before, after) = (run(&original, &args).expect("it ends"), run(&optimized, &args).expect("it ends"));
+            assert_eq!(comparable(&before), comparable(&after), "on {args:?}\n{original}\nbecame\n{optimized}");
         }
     }
 

@@ -5,7 +5,7 @@
 //! (Ramsey: "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured
 //! Control Flow", 2022), with two changes. Blocks that a loop's blocks dominate but that are not of
 //! the loop go after it, not into it, so that threads that leave a loop at different times meet
-//! again. And labelled exits are lowered to plain `break` and `continue`: an exit that falls out of
+//! again. And labeled exits are lowered to plain `break` and `continue`: an exit that falls out of
 //! its construct needs none; one that leaves several constructs at once goes through a *selector*
 //! that is tested after each of them.
 
@@ -315,12 +315,12 @@ struct Context {
 }
 
 struct Lowering {
-    /// True if a labelled block needs a construct that `break` can leave.
+    /// True if a labeled block needs a construct that `break` can leave.
     constructs: HashMap<BlockId, bool>,
 }
 
 impl Lowering {
-    /// Decides for all labelled blocks, inner ones first.
+    /// Decides for all labeled blocks, inner ones first.
     fn decide(&mut self, stmts: &[Nested]) {
         for stmt in stmts {
             match stmt {

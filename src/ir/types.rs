@@ -17,7 +17,7 @@ pub enum Type {
     F32,
     /// Two singles.
     Vec2,
-    /// Three singles: colours, points, vectors and normals of the front ends.
+    /// Three singles: colors, points, vectors and normals of the front ends.
     Vec3,
     /// Four singles, or four 32-bit patterns as read from memory.
     Vec4,

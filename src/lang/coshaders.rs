@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_see_where_the_caller_is_but_not_its_colour() {
+    fn methods_see_where_the_caller_is_but_not_its_color() {
         let names: Vec<&str> = inputs().map(|g| g.name).collect();
         for seen in ["P", "N", "I", "Cs", "u", "space.object.x", "ray.kind"] {
             assert!(names.contains(&seen), "{seen}");

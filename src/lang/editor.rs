@@ -1,7 +1,7 @@
 //! The services of a language for a text that is being edited: messages, outline, hover,
 //! completion, signatures and definitions, as plain data.
 //!
-//! [`super::Language::analyse`] makes a [`Document`]. It knows no protocol and no editor: offsets
+//! [`super::Language::analyze`] makes a [`Document`]. It knows no protocol and no editor: offsets
 //! are bytes, places are [`Span`]s.
 
 use super::preprocess::Include;
@@ -87,7 +87,7 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// An analysed text. `text` is the one that it was made from, `offset` a byte of it.
+/// An analyzed text. `text` is the one that it was made from, `offset` a byte of it.
 pub trait Document: fmt::Debug + Send + Sync {
     /// All errors and warnings.
     fn diagnostics(&self) -> &Diagnostics;

@@ -104,8 +104,8 @@ pub trait Language: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Analyses a text for an editor, as far as it can be read.
-    fn analyse(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document>;
+    /// Analyzes a text for an editor, as far as it can be read.
+    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document>;
 }
 
 impl dyn Language {

@@ -1,6 +1,6 @@
 //! The loop of `illuminance` in every language. It samples all lights of a batch, traces their
 //! shadow rays with one instruction, and then runs the body once per light as an ordinary loop that
-//! does not wait for lights. A light that is blocked has the colour black.
+//! does not wait for lights. A light that is blocked has the color black.
 //!
 //! It emits IR and calls functions that the linker supplies ([`Intrinsic::LightSample`] and the
 //! like). It knows no syntax.

@@ -1,6 +1,6 @@
 //! The open documents, and the diagnostics last sent for each.
 //!
-//! Analyses lazily: a change only marks what it may affect, and [`Documents::refresh`] or a request
+//! Analyzes lazily: a change only marks what it may affect, and [`Documents::refresh`] or a request
 //! brings it up to date. The text of an open document replaces the file on disk, also where another
 //! document includes it.
 
@@ -27,7 +27,7 @@ struct Document {
     /// The path without links, by which includes are compared.
     canonical: Option<PathBuf>,
     text: Arc<str>,
-    /// `None` while it must be analysed again.
+    /// `None` while it must be analyzed again.
     snapshot: Option<Snapshot>,
     /// True if the text of this version was reported on.
     reported: bool,
@@ -112,7 +112,7 @@ impl Documents {
         self.open.remove(uri.as_str());
     }
 
-    /// Files may have changed on disk: everything is analysed again.
+    /// Files may have changed on disk: everything is analyzed again.
     pub fn invalidate_all(&mut self) {
         self.changed = true;
         for document in self.open.values_mut() {
@@ -126,7 +126,7 @@ impl Documents {
         self.changed
     }
 
-    /// A document is not what it was: those that include it must be analysed again.
+    /// A document is not what it was: those that include it must be analyzed again.
     fn touched(&mut self, document: &str) {
         self.changed = true;
         let Some(path) = self.open.get(document).and_then(|d| d.canonical.clone()) else { return };
@@ -141,12 +141,12 @@ impl Documents {
 
     /// The state of an open document, brought up to date.
     pub fn snapshot(&mut self, uri: &Uri) -> Option<&Snapshot> {
-        self.analyse(uri);
-        self.analysed(uri)
+        self.analyze(uri);
+        self.analyzed(uri)
     }
 
-    /// The state of an open document, if [`Self::analyse`] brought it up to date.
-    pub fn analysed(&self, uri: &Uri) -> Option<&Snapshot> {
+    /// The state of an open document, if [`Self::analyze`] brought it up to date.
+    pub fn analyzed(&self, uri: &Uri) -> Option<&Snapshot> {
         self.open.get(uri.as_str())?.snapshot.as_ref()
     }
 
@@ -156,7 +156,7 @@ impl Documents {
     }
 
     /// Brings an open document up to date.
-    pub fn analyse(&mut self, uri: &Uri) {
+    pub fn analyze(&mut self, uri: &Uri) {
         let key = uri.as_str();
         if self.open.get(key).is_none_or(|d| d.snapshot.is_some()) {
             return;
@@ -177,7 +177,7 @@ impl Documents {
     /// lack what precedes it there.
     pub fn refresh(&mut self) -> Vec<Report> {
         let open: Vec<Uri> = self.open.values().map(|d| d.uri.clone()).collect();
-        open.iter().for_each(|uri| self.analyse(uri));
+        open.iter().for_each(|uri| self.analyze(uri));
         self.changed = false;
         let mut all = ByFile::new();
         let included: HashSet<PathBuf> = self.open.values().flat_map(Document::includes).collect();

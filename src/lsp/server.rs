@@ -1,8 +1,8 @@
 //! The message loop of the server.
 //!
 //! One thread does all the work, message by message; a second one only moves incoming messages into
-//! a queue. So changes that arrive during an analysis are analysed together, and a request that is
-//! cancelled while it waits is never processed.
+//! a queue. So changes that arrive during an analysis are analyzed together, and a request that is
+//! canceled while it waits is never processed.
 
 use super::client::Client;
 use super::completion::completion;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How long a text must be unchanged before it is analysed, unless a request needs it: a little
+/// How long a text must be unchanged before it is analyzed, unless a request needs it: a little
 /// more than between two letters of a fast typist's burst or the two notifications of a save.
 const REST: Duration = Duration::from_millis(40);
 
@@ -196,7 +196,7 @@ impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
         let Request { id, method, params } = request;
         self.waiting.extend(self.messages.try_iter());
         if self.waiting.iter().any(|m| cancels(m, &id)) {
-            return error(id, ErrorCode::RequestCanceled, "cancelled by the editor");
+            return error(id, ErrorCode::RequestCanceled, "canceled by the editor");
         }
         if self.shut_down {
             return error(id, ErrorCode::InvalidRequest, "the server has been shut down");
@@ -251,8 +251,8 @@ impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
 
     fn definition(&mut self, params: GotoDefinitionParams) -> Vec<Location> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        self.documents.analyse(&text_document.uri);
-        match self.documents.analysed(&text_document.uri) {
+        self.documents.analyze(&text_document.uri);
+        match self.documents.analyzed(&text_document.uri) {
             Some(snapshot) => definition(snapshot, position, &self.documents.locate()),
             None => Vec::new(),
         }

@@ -10,7 +10,7 @@ use shadewright_lang::{Language, Options, registry};
 use std::path::Path;
 use std::sync::Arc;
 
-/// An analysed text.
+/// An analyzed text.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The document.
@@ -28,8 +28,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Analyses a document's text that is, or will be, saved as `path`. A text longer than an
-    /// included file may be is not analysed.
+    /// Analyzes a document's text that is, or will be, saved as `path`. A text longer than an
+    /// included file may be is not analyzed.
     pub fn new(uri: Uri, path: Option<&Path>, text: Arc<str>, options: &Options, encoding: Encoding) -> Self {
         let name = path.map_or_else(|| uri.as_str().to_string(), |p| p.display().to_string());
         let mut sources = SourceMap::new();
@@ -37,12 +37,12 @@ impl Snapshot {
         let language = registry::of_path(Path::new(&name)).unwrap_or(registry::DEFAULT);
         let lines = Lines::new(&text);
         if text.len() as u64 > MAX_FILE {
-            let message = format!("this file is larger than {} MiB and is not analysed", MAX_FILE >> 20);
+            let message = format!("this file is larger than {} MiB and is not analyzed", MAX_FILE >> 20);
             let diagnostics = Diagnostic::error(message).at(Span::new(file, 0, 0), "").into();
             let text = Text::opaque(sources, file);
             return Self { uri, text, language, document: None, diagnostics, lines, encoding };
         }
-        let document = language.analyse(&mut sources, file, options);
+        let document = language.analyze(&mut sources, file, options);
         let diagnostics = document.diagnostics().clone();
         let text = Text::new(sources, file);
         Self { uri, text, language, document: Some(document), diagnostics, lines, encoding }

@@ -268,7 +268,7 @@ fn requests_that_cannot_be_answered_get_the_right_error() {
     let (_, responses) = converse(vec![
         hello(),
         request(1, "textDocument/hover", wrong),
-        request(2, "textDocument/colours", json!({})),
+        request(2, "textDocument/colors", json!({})),
         notification("$/unknown", json!({})),
         notification("textDocument/didOpen", json!([1, 2])),
         request(3, "shutdown", json!(null)),

@@ -156,10 +156,10 @@ pub static MODELS: &[ModelInfo] = &[
         Kind::PixelPlanes,
     ),
     prior_machine(
-        "demetrescu",
-        "Demetrescu",
-        "Demetrescu: a processor for each polygon, past which pixels are streamed",
-        Kind::Demetrescu,
+        "demeterscu",
+        "Demeterscu",
+        "Demeterscu: a processor for each polygon, past which pixels are streamed",
+        Kind::Demeterscu,
     ),
 ];
 

@@ -7,8 +7,8 @@
 //! |---|---|---|
 //! | [`collect`] | the scene | `Collected`: shaders compiled and bound, the surface entries that are needed |
 //! | [`layout`] | `Collected` | `Layout`: the memory image, and every address |
-//! | [`synthesise`] | both, and the compiled functions | the module: entries and the functions that shaders call |
-//! | [`optimise`] | the module | the module after the passes |
+//! | [`synthesize`] | both, and the compiled functions | the module: entries and the functions that shaders call |
+//! | [`optimize`] | the module | the module after the passes |
 //!
 //! A phase imports those before it, and what all share: the options, and [`records`]. `docs/internals/linking.md` has the contracts. Nothing here knows
 //! a back end.
@@ -18,11 +18,11 @@ mod layout;
 mod link;
 mod linked;
 mod math;
-mod optimise;
+mod optimize;
 mod options;
 mod records;
 mod specialize;
-mod synthesise;
+mod synthesize;
 
 pub use collect::instances::{Instance, convert, unpack};
 pub use collect::primvars::left_by_displacement;
@@ -43,7 +43,7 @@ pub use shadewright_ir::abi::{
     surface_entry,
 };
 pub use specialize::{FACTS, Fact, FactInfo, MODES, Specialize, UnknownFact};
-pub use synthesise::baking::{Baking, file_of};
-pub use synthesise::entries::CameraOptions;
-pub use synthesise::stand_alone::stand_alone;
-pub use synthesise::texture_lookup::find_texture_function;
+pub use synthesize::baking::{Baking, file_of};
+pub use synthesize::entries::CameraOptions;
+pub use synthesize::stand_alone::stand_alone;
+pub use synthesize::texture_lookup::find_texture_function;

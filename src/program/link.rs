@@ -5,10 +5,10 @@ use crate::collect::shader_cache::ShaderCache;
 use crate::collect::shader_library::ShaderLibrary;
 use crate::layout::lay_out;
 use crate::linked::Program;
-use crate::optimise::optimise;
+use crate::optimize::optimize;
 use crate::options::{Failure, LinkError, LinkOptions};
-use crate::synthesise::baking::Baking;
-use crate::synthesise::{coordinate_systems, synthesise, unit_checks};
+use crate::synthesize::baking::Baking;
+use crate::synthesize::{coordinate_systems, synthesize, unit_checks};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::source::SourceMap;
 use shadewright_ir::host;
@@ -97,11 +97,11 @@ fn link_phases(
     }
     let module = shaders.take_module();
     let baking = Baking::of(&module, scene, &collected);
-    let mut module = synthesise(scene, options, &collected, &layout, module, &baking, diagnostics);
+    let mut module = synthesize(scene, options, &collected, &layout, module, &baking, diagnostics);
     if options.debug {
         unit_checks::add(&mut module, |module, loc| shaders.place(module.locs[loc.0 as usize].span));
     }
-    let (module, known) = optimise(options, &collected, &layout, module, observer, diagnostics)?;
+    let (module, known) = optimize(options, &collected, &layout, module, observer, diagnostics)?;
     // Debuggers run a program on the evaluator, which calls the host.
     if let Some((name, loc)) = host::left_over(&module).filter(|_| !options.debug) {
         let d = Diagnostic::error(format!("the host's `{name}` is called with values that are not known yet"));

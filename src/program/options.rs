@@ -22,7 +22,7 @@ pub struct LinkOptions {
     pub pipeline: Pipeline,
     /// Shaders that are not searched for: names, and the source files that define them.
     pub given: Vec<(String, FileId)>,
-    /// An arbitrary output variable that the image shows in place of colours; there is no
+    /// An arbitrary output variable that the image shows in place of colors; there is no
     /// background and no imager then.
     pub output: Option<Output>,
     /// Macros: names and replacement texts.
@@ -39,7 +39,7 @@ pub struct LinkOptions {
     pub math: Math,
     /// Functions of the host that shaders may call with uniform values.
     pub host: HostFunctions,
-    /// Which facts of the scene the program is specialised for.
+    /// Which facts of the scene the program is specialized for.
     pub specialize: Specialize,
 }
 
@@ -119,7 +119,7 @@ impl Output {
         }
     }
 
-    /// True if averages of it are meaningless, so that a pixel has one sample, at its centre.
+    /// True if averages of it are meaningless, so that a pixel has one sample, at its center.
     pub fn is_sampled_once(&self) -> bool {
         matches!(self, Self::Depth | Self::ShaderNumber | Self::Baked)
     }

@@ -11,7 +11,7 @@ use thiserror::Error;
 pub enum Fact {
     /// How many lights of which kinds there are. Otherwise a table in memory has the kind of each.
     Lights,
-    /// Where the records of each mesh hold its colours. Otherwise all vertices have some.
+    /// Where the records of each mesh hold its colors. Otherwise all vertices have some.
     Layouts,
     /// Parameters of surface and displacement shaders that all objects of the same code share.
     Parameters,

@@ -68,7 +68,7 @@ pub struct Options {
     pub pipeline: Pipeline,
     /// The transcendental functions that shaders call.
     pub math: Math,
-    /// Which facts of the scene its program is specialised for.
+    /// Which facts of the scene its program is specialized for.
     pub specialize: Specialize,
     /// Functions of the host that shaders may call with uniform values.
     pub host: HostFunctions,

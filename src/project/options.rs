@@ -84,7 +84,7 @@ impl OptionEdits {
             return Err(EditError::Option("rays go at most 1000 deep"));
         }
         if self.background.is_some_and(|c| !c.iter().all(|x| x.is_finite())) {
-            return Err(EditError::Option("a background colour is made of finite numbers"));
+            return Err(EditError::Option("a background color is made of finite numbers"));
         }
         if !self.size.is_none_or(size) {
             return Err(EditError::Option("each side of an image is 1 to 16384 pixels"));

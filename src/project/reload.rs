@@ -140,8 +140,8 @@ impl Project {
         if !relink {
             return match self.state.clone().filter(|_| redone.kernels) {
                 Some(state) => {
-                    let specialised = Arc::default();
-                    self.publish(State { redone, times: Times::default(), specialised, ..(*state).clone() })
+                    let specialized = Arc::default();
+                    self.publish(State { redone, times: Times::default(), specialized, ..(*state).clone() })
                 }
                 None => Outcome::Unchanged,
             };
@@ -230,7 +230,7 @@ impl Project {
             program,
             redone: Redone { memory: instance.is_some(), ..Redone::default() },
             any_view: Arc::default(),
-            specialised: Arc::default(),
+            specialized: Arc::default(),
             times: Times::default(),
             ..old.clone()
         };
@@ -313,7 +313,7 @@ impl Project {
             times,
             link: self.link_options(),
             any_view: Arc::default(),
-            specialised: Arc::default(),
+            specialized: Arc::default(),
             files: Arc::new(self.shader_files.clone()),
         })
     }

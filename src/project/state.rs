@@ -46,7 +46,7 @@ pub struct State {
     /// The program that serves any view, once that was asked for; `None` in it where it fails to
     /// link.
     pub(super) any_view: Arc<OnceLock<Option<Program>>>,
-    pub(super) specialised: Arc<OnceLock<Program>>,
+    pub(super) specialized: Arc<OnceLock<Program>>,
     /// The files of the shaders.
     pub(super) files: Arc<FileLog>,
 }
@@ -135,14 +135,14 @@ impl State {
 
     /// Keeps a program of the scene that has more of it in its code, for the views that begin later.
     /// The first one stays.
-    pub fn specialise(&self, program: Program) {
-        let _ = self.specialised.set(program);
+    pub fn specialize(&self, program: Program) {
+        let _ = self.specialized.set(program);
     }
 
     /// The program that has more of the scene in its code, once it is linked. It has the parameters
     /// of this state, and no others.
-    pub fn specialised(&self) -> Option<&Program> {
-        self.specialised.get()
+    pub fn specialized(&self) -> Option<&Program> {
+        self.specialized.get()
     }
 
     /// How the scene was linked.

@@ -144,7 +144,7 @@ fn a_changed_shader_or_include_changes_the_code_or_what_uniform_code_gives() {
     assert_eq!(shared(&first, &second), [false, true, true]);
     assert_eq!((second.version, &second.redone.files), (2, &vec![folder.path("dull.sl")]));
     assert!(!second.redone.scene && second.redone.code && !second.redone.memory && !second.redone.tree);
-    // The product with the colour is computed once an instance.
+    // The product with the color is computed once an instance.
     folder.edit("shared.h", "0.5", "0.7");
     assert_eq!(shared(&second, &folder.ready()), [true, false, true]);
 }

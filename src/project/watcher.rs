@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_written_or_renamed_over_is_told_and_its_neighbours_are_not() {
+    fn a_file_that_is_written_or_renamed_over_is_told_and_its_neighbors_are_not() {
         let scene = Scene::new(&["a.sl"]);
         scene.expect_none();
         fs::write(scene.path("a.sl"), "other").unwrap();

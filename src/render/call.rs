@@ -227,7 +227,7 @@ impl FunctionRunner for Rpu {
 pub struct TimedRpu {
     /// How functions are compiled.
     pub options: Options,
-    /// The modelled hardware.
+    /// The modeled hardware.
     pub config: Config,
 }
 

@@ -1,6 +1,6 @@
 //! The film: where samples of a render are summed, and the [`Image`] it resolves to.
 //!
-//! Takes linear RGBA samples (colour premultiplied by alpha) in any number of passes and gives
+//! Takes linear RGBA samples (color premultiplied by alpha) in any number of passes and gives
 //! their weighted mean for each pixel, and the variance of that mean. It knows nothing of cameras,
 //! back ends or file formats. Each pixel is summed in the order of its samples, so a renderer that
 //! keeps that order gets the same bits at any thread count.
@@ -22,7 +22,7 @@ pub struct FilmSettings {
     pub exposure: Exposure,
     /// True if samples have times, so that each pixel takes its samples in an order of its own.
     pub moves: bool,
-    /// True if the camera reads no positions on the lens: they are the centre then.
+    /// True if the camera reads no positions on the lens: they are the center then.
     pub is_pinhole: bool,
     /// The sampling pattern over the pixel and the lens.
     pub pattern: Pattern,
@@ -41,7 +41,7 @@ impl FilmSettings {
         }
     }
 
-    /// The image of a film's means, exposed: `(gain · x)^(1/gamma)` for each colour (RISpec 3.2,
+    /// The image of a film's means, exposed: `(gain · x)^(1/gamma)` for each color (RISpec 3.2,
     /// §4.1.2). Under a gamma that is not 1, what is below zero becomes zero.
     #[must_use]
     pub fn develop(&self, film: &Film) -> Image {
@@ -92,7 +92,7 @@ impl FilmSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct FilmPixel {
-    /// Weighted sum of the samples' premultiplied linear colour and of their alpha.
+    /// Weighted sum of the samples' premultiplied linear color and of their alpha.
     pub sum: [f32; 4],
     /// Sum of the weights.
     pub weight: f32,
@@ -141,7 +141,7 @@ pub struct Film {
     sums: Vec<FilmPixel>,
     /// The sums of the current batch. Empty where there is one batch: `sums` holds it.
     current: Vec<FilmPixel>,
-    /// For each pixel and colour channel, the sum over the batches before of `n (m − M)²`: n is the
+    /// For each pixel and color channel, the sum over the batches before of `n (m − M)²`: n is the
     /// number of samples of a batch, m their mean and M that of all of them. Empty unless the film
     /// keeps it.
     spread: Vec<[f32; 3]>,

@@ -4,7 +4,7 @@
 //! any order. Sample positions are distributed over the filter's support with a pdf proportional to
 //! its magnitude; samples in negative lobes have the weight −1, and their share is that of the
 //! lobes. The alternative is to weight uniform samples: under a gaussian of width 2 most weights
-//! would be nearly zero, and samples cannot be shared with neighbours.
+//! would be nearly zero, and samples cannot be shared with neighbors.
 //!
 //! The host computes the tables in double precision and the positions in single, so every back end
 //! gets the same bits.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// right to 0.1 %.
 const CELLS: usize = 64;
 
-/// The value of a filter at `(x, y)` pixels from its centre, up to a factor.
+/// The value of a filter at `(x, y)` pixels from its center, up to a factor.
 ///
 /// The formulas are those of RISpec 3.2, §4.1.1 (`RiBoxFilter` and the others), each scaled to the
 /// width that the scene gives, and for those that the specification does not print: Mitchell &

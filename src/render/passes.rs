@@ -57,7 +57,7 @@ pub fn draw(
 }
 
 /// The standard error of the means of a film, estimated from two sets of its samples: those in the
-/// film `before`, and those since. The root mean square over pixels and colour channels.
+/// film `before`, and those since. The root mean square over pixels and color channels.
 pub fn error(before: &Film, film: &Film) -> f64 {
     let mut sum = 0.0;
     for (first, all) in before.pixels().zip(film.pixels()) {

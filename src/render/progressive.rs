@@ -33,7 +33,7 @@ impl Pass {
         Self { step: 1, first: 0, count: sampling.count() }
     }
 
-    /// One sample at the centre of each block of `step`×`step` pixels.
+    /// One sample at the center of each block of `step`×`step` pixels.
     pub fn coarse(step: u32) -> Self {
         Self { step, first: 0, count: 1 }
     }
@@ -43,7 +43,7 @@ impl Pass {
         [window.width.div_ceil(self.step), window.height.div_ceil(self.step)]
     }
 
-    /// Sample `index` of the film's pixel `(x, y)`: at the centre of a block, or where the sampling
+    /// Sample `index` of the film's pixel `(x, y)`: at the center of a block, or where the sampling
     /// and the film's filter place it in a pixel.
     pub fn sample(
         self,
@@ -83,7 +83,7 @@ impl Pass {
     }
 }
 
-/// Raster position of the centre of a block of `step`×`step` pixels, clipped to the window.
+/// Raster position of the center of a block of `step`×`step` pixels, clipped to the window.
 pub fn middle(window: Window, step: u32, [x, y]: [u32; 2]) -> Vec2 {
     let along = |start: u32, length: u32, number: u32| {
         let corner = number * step;
@@ -164,8 +164,8 @@ pub trait Progressive: Send {
     /// When the film has another size: a mistake of the caller.
     fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError>;
 
-    /// The colours of camera rays through raster positions, and through the centre of the lens
-    /// ([`CameraSample::central`]): linear premultiplied red, green and blue, and alpha. Neighbours in
+    /// The colors of camera rays through raster positions, and through the center of the lens
+    /// ([`CameraSample::central`]): linear premultiplied red, green and blue, and alpha. Neighbors in
     /// the list run together: they are best near each other.
     ///
     /// # Errors

@@ -68,7 +68,7 @@ pub struct KernelTime {
     pub dispatches: u64,
 }
 
-/// Serialises a time in milliseconds.
+/// Serializes a time in milliseconds.
 ///
 /// # Errors
 /// The errors of the serializer.

@@ -1,4 +1,4 @@
-//! Single samples of an image: their colours, and what an instrumented program records of them.
+//! Single samples of an image: their colors, and what an instrumented program records of them.
 //!
 //! A [`SampleRunner`] runs the camera's entry on chosen samples of a [`Job`], with the code that
 //! renders the image. Where the job's program has `record` instructions
@@ -47,7 +47,7 @@ impl RecordWindow {
 /// The record of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// The sample's colour and coverage, as bits.
+    /// The sample's color and coverage, as bits.
     pub color: [u32; 4],
     /// The words of the window, record after record.
     pub words: Vec<u32>,
@@ -64,7 +64,7 @@ pub trait SampleRunner {
     /// short and end by themselves.
     fn stop_by(&mut self, _stop: &Arc<AtomicBool>) {}
 
-    /// The colour (premultiplied by coverage and by the filter's sign) and the coverage of samples,
+    /// The color (premultiplied by coverage and by the filter's sign) and the coverage of samples,
     /// as bits.
     ///
     /// # Errors

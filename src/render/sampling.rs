@@ -260,7 +260,7 @@ impl PixelSamples<'_> {
     }
 
     /// The position of sample `index` in the unit square of the pixel: jittered within its stratum
-    /// (Cook, Porter, Carpenter 1984); at the centre when there is one sample.
+    /// (Cook, Porter, Carpenter 1984); at the center when there is one sample.
     fn place(&self, index: u32, key: u32) -> Vec2 {
         if self.sampling.count() <= 1 {
             return Vec2::splat(0.5);
@@ -304,7 +304,7 @@ pub struct CameraSample {
 pub const CAMERA_ARGUMENTS: usize = 7;
 
 impl CameraSample {
-    /// A sample through the centre of the lens.
+    /// A sample through the center of the lens.
     pub fn central(raster: Vec2) -> Self {
         let pixel = hash(raster.x.to_bits() ^ hash(raster.y.to_bits())) >> 8;
         Self { raster, lens: Vec2::ZERO, weight: 1.0, pixel, index: 0 }

@@ -15,7 +15,7 @@
 //! instruction sets.
 //!
 //! An operation is a function of one lane, modifiers included, written out for the lanes of a
-//! group: LLVM vectorises that. (Chains of loops over groups it did not: `mad` took six times as
+//! group: LLVM vectorizes that. (Chains of loops over groups it did not: `mad` took six times as
 //! long.) Nothing here may remain a call, such as `map` of an array or iterator adapters: it would
 //! be compiled for the baseline CPU. Two such calls an instruction cost a third of the speed of
 //! `assets/scenes/noise.rib`.

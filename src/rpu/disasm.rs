@@ -75,7 +75,7 @@ pub fn code_lines(program: &Program) -> Vec<CodeLine> {
         lines.extend(names.into_iter().map(|name| CodeLine { address, text: format!("{name}:"), is_label: true }));
         let waits = program.waits.get(address).map_or(String::new(), |waits| format!("{waits} "));
         let import = imports.next_if(|import| import.address as usize == address).map(|import| &*import.name);
-        let text = format!("    {waits}{}", Labelled { instr, labels: &labels, import });
+        let text = format!("    {waits}{}", Labeled { instr, labels: &labels, import });
         lines.push(CodeLine { address, text, is_label: false });
     }
     lines
@@ -142,14 +142,14 @@ fn label_names(program: &Program) -> BTreeMap<u32, String> {
 }
 
 /// An instruction with the names of its targets.
-struct Labelled<'a> {
+struct Labeled<'a> {
     instr: &'a Instr,
     labels: &'a BTreeMap<u32, String>,
     /// The entry point of another program that it calls.
     import: Option<&'a str>,
 }
 
-impl Display for Labelled<'_> {
+impl Display for Labeled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let label = |target: u32| match (self.import, self.labels.get(&target)) {
             (Some(name), _) => format!("{ENTRY_PREFIX}{name}"),
@@ -179,7 +179,7 @@ impl Display for Labelled<'_> {
 /// One line of assembly; targets are written as `L` + code address.
 impl Display for Instr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Labelled { instr: self, labels: &BTreeMap::new(), import: None }.fmt(f)
+        Labeled { instr: self, labels: &BTreeMap::new(), import: None }.fmt(f)
     }
 }
 

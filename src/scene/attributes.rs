@@ -1,4 +1,4 @@
-//! Attributes of an object besides its surface shader, its lights and its colour.
+//! Attributes of an object besides its surface shader, its lights and its color.
 
 use super::{ShaderId, UserValues};
 use std::sync::Arc;

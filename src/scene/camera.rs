@@ -103,7 +103,7 @@ impl Default for Camera {
 /// With `(a, b)` the position on the screen, each from -1 to 1 (right and up positive), a
 /// perspective ray starts at `origin` with direction `a·half_width·x + b·half_height·y + z`; an
 /// orthographic ray starts at `origin + a·half_width·x + b·half_height·y` with direction `z`. A
-/// screen window off the centre is folded into `z` (perspective) or `origin` (orthographic).
+/// screen window off the center is folded into `z` (perspective) or `origin` (orthographic).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CameraFrame {
     /// Image of camera x.
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_off_the_centre_shears_a_perspective_and_moves_an_orthographic_camera() {
+    fn a_window_off_the_center_shears_a_perspective_and_moves_an_orthographic_camera() {
         let window = Some([0.0, 2.0, -1.0, 1.0]);
         let ortho = Camera { screen_window: window, ..Camera::default() }.frame(format(100, 100));
         assert_eq!((ortho.origin, ortho.half_width), (Vec3::X, 1.0));

@@ -3,7 +3,7 @@
 //!
 //! A scene is untrusted input. It may read regular files in its own folder and in the folders that
 //! the user allows, wherever links lead; everything else is refused. A search path says where to
-//! look and permits nothing: the scene names it. Gzip is recognised by its first bytes.
+//! look and permits nothing: the scene names it. Gzip is recognized by its first bytes.
 //!
 //! [`FileAccess`] is the gate: whatever a scene, or a shader of it, names is read by its methods
 //! alone. The functions [`read`] and [`read_noting`] are for files that the user names.
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_is_recognised_by_its_content_and_bounded_when_unpacked() {
+    fn gzip_is_recognized_by_its_content_and_bounded_when_unpacked() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.rib");
         std::fs::write(&path, gzip(&[b' '; 100_000])).unwrap();

@@ -99,7 +99,7 @@ pub struct Display {
 }
 
 impl Display {
-    /// True if it is a shadow map: depths in place of colours.
+    /// True if it is a shadow map: depths in place of colors.
     pub fn is_depth(&self) -> bool {
         matches!(self.driver.as_str(), "zfile" | "shadow" | "z") || self.mode == "z"
     }
@@ -112,7 +112,7 @@ pub struct FilmOptions {
     pub filter: PixelFilter,
     /// How values are exposed, before the imager.
     pub exposure: Exposure,
-    /// Quantisation of integer files; `None` for 8 bits without dither.
+    /// Quantization of integer files; `None` for 8 bits without dither.
     pub quantize: Option<shadewright_image::Quantize>,
     /// The part of the image to render as left, right, top and bottom, each a share of the whole
     /// from 0 to 1.

@@ -22,15 +22,15 @@ pub(super) struct Lit {
     beams: [f32; 2],
     /// Ambient light.
     ambient: Vec3,
-    /// Background colour, linear.
+    /// Background color, linear.
     background: Vec3,
 }
 
 impl Lit {
-    /// For the standard surfaces, which reflect a fraction of `Cl`. The background is grey-blue.
+    /// For the standard surfaces, which reflect a fraction of `Cl`. The background is gray-blue.
     pub(super) const PLAIN: Lit =
         Lit { beams: [0.9, 0.2], ambient: Vec3::splat(0.25), background: Vec3::new(0.07, 0.085, 0.11) };
-    /// For materials with a BSDF under path tracing, where white in front of a light has the colour
+    /// For materials with a BSDF under path tracing, where white in front of a light has the color
     /// of that light: as bright as the other. Rays that leave the scene find the background, which
     /// takes the place of the ambient light.
     pub(super) const TRACED: Lit =
@@ -110,7 +110,7 @@ fn illuminate_all(scene: &mut Scene) {
 
 /// Gives the scene a camera that frames a box; its directions to the right, up and into the image.
 pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3, handedness: Handedness) -> [Vec3; 3] {
-    let centre = 0.5 * (low + high);
+    let center = 0.5 * (low + high);
     let z = if handedness == Handedness::Right { 1.0 } else { -1.0 };
     let forward = -TOWARDS_CAMERA.normalize() * Vec3::new(1.0, 1.0, z);
     let right = z * forward.cross(Vec3::Y).normalize();
@@ -123,12 +123,12 @@ pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3, handedness: Hand
     let distance = (0..8)
         .map(|i| {
             let pick = |bit: usize, axis: usize| if i >> bit & 1 == 1 { high[axis] } else { low[axis] };
-            let corner = Vec3::new(pick(0, 0), pick(1, 1), pick(2, 2)) - centre;
+            let corner = Vec3::new(pick(0, 0), pick(1, 1), pick(2, 2)) - center;
             let across = (corner.dot(right).abs() / half_wide).max(corner.dot(up).abs() / half_high);
             across * MARGIN - corner.dot(forward)
         })
         .fold(f32::MIN_POSITIVE, f32::max);
-    let origin = centre - forward * distance;
+    let origin = center - forward * distance;
     let camera_to_world = Mat4::from_cols(right.extend(0.0), up.extend(0.0), forward.extend(0.0), origin.extend(1.0));
     scene.camera = Camera {
         projection: Projection::Perspective { fov: FOV },
@@ -141,14 +141,14 @@ pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3, handedness: Hand
 
 /// Adds two lights and one from everywhere around a place, for a camera with these directions to
 /// the right, up and into the image; and what lies behind.
-pub(super) fn light(scene: &mut Scene, centre: Vec3, [right, up, forward]: [Vec3; 3], lit: Lit) {
+pub(super) fn light(scene: &mut Scene, center: Vec3, [right, up, forward]: [Vec3; 3], lit: Lit) {
     scene.background = lit.background.extend(1.0).to_array();
     // Directions in which light travels.
     let key = 0.7 * forward + 0.55 * right - 0.6 * up;
     let fill = 0.6 * forward - 0.8 * right - 0.1 * up;
     let [bright, dim] = lit.beams;
-    add_beam(scene, bright, centre, key, true);
-    add_beam(scene, dim, centre, fill, false);
+    add_beam(scene, bright, center, key, true);
+    add_beam(scene, dim, center, fill, false);
     let params = vec![("lightcolor".to_string(), ParamValue::Color(vec![lit.ambient]))];
     let shader = scene.add_shader(ShaderKind::Light, "ambientlight", params);
     push_light(scene, shader, false);

@@ -10,7 +10,7 @@ pub enum Integrator {
     Path,
     /// Ambient occlusion.
     AmbientOcclusion,
-    /// Shading normals as colours.
+    /// Shading normals as colors.
     Normals,
 }
 

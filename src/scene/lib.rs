@@ -134,7 +134,7 @@ pub struct Scene {
     pub specular_sharpness: f32,
     /// Ray bias: distance of ray origins from the surface, if the scene sets it.
     pub ray_bias: Option<f32>,
-    /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha.
+    /// Color and coverage of rays that hit nothing: linear red, green, blue, and alpha.
     /// Transparent black unless `Option "trace" "color background"` sets it. (`Imager "background"`
     /// is a shader, and acts on the film.)
     pub background: [f32; 4],
@@ -205,7 +205,7 @@ pub struct Object {
     pub lights: Arc<[u32]>,
     /// 1 when only the side that the geometric normal points to is visible, else 2.
     pub sides: u8,
-    /// Colour (`Cs`) where the mesh has none.
+    /// Color (`Cs`) where the mesh has none.
     pub color: Vec3,
     /// Opacity (`Os`) where the mesh has none.
     pub opacity: Vec3,

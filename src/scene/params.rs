@@ -27,7 +27,7 @@ impl<'a> Params<'a> {
         self.float(name).unwrap_or(default)
     }
 
-    /// A colour.
+    /// A color.
     pub fn color(&self, name: &str) -> Option<Vec3> {
         match self.value(name)? {
             ParamValue::Color(v) | ParamValue::Vector(v) | ParamValue::Point(v) => v.first().copied(),
@@ -36,7 +36,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// A colour, or its default.
+    /// A color, or its default.
     pub fn color_or(&self, name: &str, default: f32) -> Vec3 {
         self.color(name).unwrap_or(Vec3::splat(default))
     }

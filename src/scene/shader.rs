@@ -16,7 +16,7 @@ pub struct ShaderId(pub u32);
 /// The kind of shader: its purpose in a scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShaderKind {
-    /// Colours a surface.
+    /// Colors a surface.
     Surface,
     /// Emits light.
     Light,
@@ -241,7 +241,7 @@ impl ParamValue {
 }
 
 /// A shader function that takes the place of the camera (`Projection "FILE.sl:FUNCTION"`): from a
-/// position on the image, `(0, 0)` at the upper left and `(1, 1)` at the lower right, to the colour
+/// position on the image, `(0, 0)` at the upper left and `(1, 1)` at the lower right, to the color
 /// seen there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RayFunction {

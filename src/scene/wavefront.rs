@@ -36,8 +36,8 @@ const IN_CLASS: [(&str, &str); 9] = [
     ("map_d", "dissolveImage"),
     ("norm", "normalImage"),
 ];
-/// Diffuse reflectance of a material that has neither a colour nor a texture.
-const GREY: f32 = 0.8;
+/// Diffuse reflectance of a material that has neither a color nor a texture.
+const GRAY: f32 = 0.8;
 
 /// Adds the objects of a mesh whose triangles have these materials, with a camera and lights.
 pub(super) fn add(
@@ -174,7 +174,7 @@ impl Maker<'_> {
     fn add(mut self, mut mesh: Mesh) {
         let material = self.material;
         let has_diffuse_map = self.map("map_Kd", material.diffuse_map.as_ref(), Reading::OpaqueColor);
-        let unset = Vec3::splat(if has_diffuse_map { 1.0 } else { GREY });
+        let unset = Vec3::splat(if has_diffuse_map { 1.0 } else { GRAY });
         self.param("Kd", ParamValue::Color(vec![material.diffuse.unwrap_or(unset)]));
         self.param("Ks", ParamValue::Color(vec![material.specular]));
         self.float("Ns", material.exponent);
@@ -246,7 +246,7 @@ impl Maker<'_> {
         let used_as = match reading {
             Reading::Data => "data",
             Reading::DataAlpha => "data and alpha",
-            _ => "colour",
+            _ => "color",
         };
         let name = format!("{file} as {used_as}{}", if map.clamp { ", clamped" } else { "" });
         self.scene.textures.insert(name.clone(), TextureSource::Image { file, wraps: [wrap; 2], reading });

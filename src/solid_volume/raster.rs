@@ -45,7 +45,7 @@ pub struct Raster {
     pub unbalanced: u64,
 }
 
-/// Casts rays through the centres of about `rays` nearly square cells, which cover the body's
+/// Casts rays through the centers of about `rays` nearly square cells, which cover the body's
 /// bounds: the volume is the sum of the lengths within the body, times the area of a cell (Ullner
 /// 1983, §2.1).
 pub fn cast(bvh: &Bvh, surface: &Surface, axis: Axis, rays: u32) -> Raster {
@@ -59,7 +59,7 @@ pub fn cast(bvh: &Bvh, surface: &Surface, axis: Axis, rays: u32) -> Raster {
     let margin = (high - low).max(width).max(height) / 16.0;
     let length_at = |row: u32, column: u32, crossings: &mut Vec<Crossing>| {
         let attempt = |attempt: usize| {
-            // Not the centre itself, which lies on the diagonals of symmetric meshes.
+            // Not the center itself, which lies on the diagonals of symmetric meshes.
             let at = [0, 1].map(|i| {
                 let shift = SHIFT * (attempt as f64 + generic(attempt)[i] - 0.5);
                 ends[i].0 + cell[i] * (f64::from([column, row][i]) + 0.5 + shift)

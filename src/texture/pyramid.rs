@@ -26,7 +26,7 @@ pub struct Level {
 pub struct Pyramid {
     /// The levels; at least one.
     pub levels: Vec<Level>,
-    /// Channels of the file, 1 to 4; a grey one's value stands in red, green and blue.
+    /// Channels of the file, 1 to 4; a gray one's value stands in red, green and blue.
     pub channels: u32,
 }
 
@@ -99,36 +99,36 @@ mod tests {
     use super::*;
     use shadewright_image::Channels;
 
-    fn grey(width: u32, height: u32, value: impl Fn(u32, u32) -> f32) -> Pyramid {
+    fn gray(width: u32, height: u32, value: impl Fn(u32, u32) -> f32) -> Pyramid {
         let at = |i: u32| {
             let v = value(i % width, i / width);
             [v, v, v, 1.0]
         };
-        Pyramid::new(Image { width, height, rgba: (0..width * height).map(at).collect(), channels: Channels::Grey })
+        Pyramid::new(Image { width, height, rgba: (0..width * height).map(at).collect(), channels: Channels::Gray })
     }
 
     #[test]
     fn sides_are_halved_and_rounded_down_to_one_texel() {
-        let sizes: Vec<_> = grey(7, 2, |_, _| 0.0).levels.iter().map(|l| (l.width, l.height)).collect();
+        let sizes: Vec<_> = gray(7, 2, |_, _| 0.0).levels.iter().map(|l| (l.width, l.height)).collect();
         assert_eq!(sizes, [(7, 2), (3, 1), (1, 1)]);
     }
 
     #[test]
     fn four_texels_become_their_mean() {
-        let p = grey(2, 2, |x, y| (x + 2 * y) as f32);
+        let p = gray(2, 2, |x, y| (x + 2 * y) as f32);
         assert_eq!(p.levels[1].texels, [[1.5, 1.5, 1.5, 1.0]]);
     }
 
     #[test]
     fn three_texels_in_a_row_become_one_third_each() {
-        let p = grey(3, 1, |x, _| [1.0, 2.0, 6.0][x as usize]);
+        let p = gray(3, 1, |x, _| [1.0, 2.0, 6.0][x as usize]);
         assert!((p.levels[1].texels[0][0] - 3.0).abs() < 1e-6);
     }
 
     #[test]
     fn a_texel_of_half_an_odd_side_takes_its_exact_area() {
         // Five texels in two parts of 2.5: (2 + 0.5 of the middle) / 2.5.
-        let p = grey(5, 1, |x, _| [1.0, 1.0, 3.5, 0.0, 0.0][x as usize]);
+        let p = gray(5, 1, |x, _| [1.0, 1.0, 3.5, 0.0, 0.0][x as usize]);
         assert!((p.levels[1].texels[0][0] - (2.0 + 1.75) / 2.5).abs() < 1e-6);
         assert!((p.levels[1].texels[1][0] - 1.75 / 2.5).abs() < 1e-6);
     }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_mean_survives_every_size() {
         for (width, height) in [(13, 9), (64, 3), (1, 17), (31, 31)] {
-            let p = grey(width, height, |x, y| ((x * 7 + y * 13) % 11) as f32);
+            let p = gray(width, height, |x, y| ((x * 7 + y * 13) % 11) as f32);
             let first = &p.levels[0].texels;
             let mean = first.iter().map(|t| t[0]).sum::<f32>() / first.len() as f32;
             let last = p.levels.last().unwrap();
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn texels_that_are_not_finite_spoil_no_average() {
-        let p = grey(2, 1, |x, _| [f32::NAN, f32::INFINITY][x as usize]);
+        let p = gray(2, 1, |x, _| [f32::NAN, f32::INFINITY][x as usize]);
         assert_eq!(p.levels[0].texels[0][0], 0.0);
         assert!(p.levels[1].texels[0][0].is_finite());
     }

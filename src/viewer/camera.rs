@@ -123,7 +123,7 @@ impl Navigation {
     }
 
     /// Moves along the view direction until the whole scene is visible, and sets the pivot to its
-    /// centre.
+    /// center.
     pub fn frame_all(&mut self, format: Format) {
         let (low, high) = self.bounds;
         self.pivot = 0.5 * (low + high);
@@ -182,7 +182,7 @@ impl Navigation {
         let (low, high) = self.bounds;
         let middle = 0.5 * (low + high);
         let [_, _, forward] = self.axes();
-        // The point on the view axis nearest to the scene's centre, in front of the camera.
+        // The point on the view axis nearest to the scene's center, in front of the camera.
         let ahead = (middle - self.eye()).dot(forward).max(1.0e-3 * self.size());
         self.pivot = self.eye() + forward * ahead;
     }

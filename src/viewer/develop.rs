@@ -56,7 +56,7 @@ pub struct Look {
     pub tone_map: ToneMap,
 }
 
-/// The checkerboard behind transparent pixels: two linear greys in squares of `SQUARE` pixels.
+/// The checkerboard behind transparent pixels: two linear grays in squares of `SQUARE` pixels.
 const BACKDROP: [f32; 2] = [0.05, 0.09];
 const SQUARE: u32 = 8;
 

@@ -60,7 +60,7 @@ impl Interface {
         std::mem::take(&mut self.chrome.renew_device)
     }
 
-    /// Sets up a new context for the window: fonts, colours, size. Drops the textures of the
+    /// Sets up a new context for the window: fonts, colors, size. Drops the textures of the
     /// previous context.
     pub fn set_up(&mut self, context: &egui::Context) {
         context.set_theme(self.chrome.settings.theme);

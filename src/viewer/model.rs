@@ -30,7 +30,7 @@ pub enum Comparison {
     Split,
     /// The images alternate.
     Blink,
-    /// Where they differ, in false colours.
+    /// Where they differ, in false colors.
     Difference,
 }
 
@@ -253,8 +253,8 @@ pub struct Model {
     pub source: Source,
     /// The work that keeps the worker threads busy.
     pub busy: Option<String>,
-    /// How long the program of the scene took to specialise; `None` while it is not.
-    pub specialised_in: Option<Duration>,
+    /// How long the program of the scene took to specialize; `None` while it is not.
+    pub specialized_in: Option<Duration>,
     /// The last scene that linked.
     pub state: Option<Arc<State>>,
     /// Why the current scene cannot be rendered.
@@ -297,7 +297,7 @@ impl Model {
         let mut model = Self {
             source: source.clone(),
             busy: None,
-            specialised_in: None,
+            specialized_in: None,
             state: None,
             failure: None,
             machines: Default::default(),
@@ -510,9 +510,9 @@ impl Model {
                 self.inspected.asked.take_if(|asked| *asked == inspection.instance);
                 self.inspected.found = Some(inspection);
             }
-            Event::Specialised { state, time } => {
+            Event::Specialized { state, time } => {
                 if self.is_current(state) {
-                    self.specialised_in = Some(time);
+                    self.specialized_in = Some(time);
                 }
             }
             Event::Simulating(stage) => self.array.stage = Some(stage),
@@ -539,7 +539,7 @@ impl Model {
 
     fn load(&mut self, state: Arc<State>) {
         self.busy = None;
-        self.specialised_in = None;
+        self.specialized_in = None;
         // Errors in files remain after an edit of the last good state.
         if !state.redone.is_edit() {
             self.failure = None;
@@ -626,7 +626,7 @@ pub(super) mod tests {
         WorldEnd
     "#;
 
-    /// An image of one colour.
+    /// An image of one color.
     pub fn shown(model: &Model, machine: Backend, step: u32) -> Arc<Shown> {
         let view = model.view().unwrap();
         let [width, height] = [view.format.width.div_ceil(step), view.format.height.div_ceil(step)];
@@ -635,7 +635,7 @@ pub(super) mod tests {
             machine,
             described: "a machine".into(),
             state: model.state.as_ref().unwrap().version,
-            specialised: false,
+            specialized: false,
             view,
             image: Arc::new(Image::new(width, height, rgba).unwrap()),
             step,

@@ -110,7 +110,7 @@ impl Screen {
     }
 
     /// Draws a frame and shows it; `false` when the window has no place for one now (it is
-    /// minimised or covered). `clock` stands still while this waits for the window system.
+    /// minimized or covered). `clock` stands still while this waits for the window system.
     ///
     /// # Errors
     /// When the device is lost or refuses.

@@ -16,7 +16,7 @@ const MOST_RECENT: usize = 12;
 /// Where to keep settings instead of the user's configuration folder; empty to keep none.
 pub const CONFIG_VARIABLE: &str = "SHADEWRIGHT_CONFIG";
 
-/// The colour theme.
+/// The color theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Theme {
     /// Follows the system.
@@ -63,7 +63,7 @@ impl Panel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// The colours.
+    /// The colors.
     pub theme: Theme,
     /// Factor on the size of the interface.
     pub zoom: f32,

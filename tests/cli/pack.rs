@@ -36,7 +36,7 @@ impl Place {
         fs::write(path, bytes).expect("a file");
     }
 
-    /// An image of two colours.
+    /// An image of two colors.
     fn image(&self, path: &str, [a, b]: [[u8; 3]; 2]) {
         self.write(path, [&b"P6 2 2 255 "[..], &a, &b, &b, &a].concat());
     }
@@ -129,7 +129,7 @@ fn gzip(text: &str) -> Vec<u8> {
 const RED: [[u8; 3]; 2] = [[255, 40, 30], [120, 20, 90]];
 const GREEN: [[u8; 3]; 2] = [[40, 230, 30], [10, 120, 190]];
 const BLUE: [[u8; 3]; 2] = [[60, 40, 240], [250, 220, 90]];
-const GREY: [[u8; 3]; 2] = [[90, 90, 90], [220, 210, 200]];
+const GRAY: [[u8; 3]; 2] = [[90, 90, 90], [220, 210, 200]];
 
 /// Every way to name a file: along search paths, absolute, with `..`, by shaders alone, with spaces
 /// and backslashes, in archives of archives, compressed, in headers of headers.
@@ -158,7 +158,7 @@ fn a_scene_of_many_folders_renders_alone() {
         ("in/scene/maps/wood.ppm", RED),
         ("in/lib/maps/wood.ppm", GREEN),
         ("in/lib/maps/sky.ppm", BLUE),
-        ("in/scene/maps/two words.ppm", GREY),
+        ("in/scene/maps/two words.ppm", GRAY),
         ("in/extra/own.ppm", BLUE),
         ("in/scene/maps/tile_3.ppm", GREEN),
     ] {
@@ -247,7 +247,7 @@ fn every_frame_of_a_scene_renders_alone() {
     place.image("in/1/a.ppm", RED);
     place.image("in/2/a.ppm", GREEN);
     place.image("in/lib/a.ppm", BLUE);
-    place.image("in/only2.ppm", GREY);
+    place.image("in/only2.ppm", GRAY);
     let root = place.at("in").canonicalize().expect("a folder").display().to_string();
     place.write("in/ball.rib", ball("flat", "a.ppm"));
     place.write("in/two.rib", ball("two", &format!("{root}/only2.ppm")));

@@ -38,7 +38,7 @@ impl Screenshot {
         rows.flat_map(move |y| self.pixels[y * self.width..][columns.clone()].iter().copied())
     }
 
-    /// The mean colour of a part.
+    /// The mean color of a part.
     pub fn mean(&self, region: Region) -> [f32; 3] {
         let (mut sum, mut count) = ([0.0_f64; 3], 0.0);
         for pixel in self.part(region) {
@@ -48,7 +48,7 @@ impl Screenshot {
         sum.map(|sum| (sum / f64::max(count, 1.0)) as f32)
     }
 
-    /// True if a part has this colour, as a whole and within a few codes.
+    /// True if a part has this color, as a whole and within a few codes.
     pub fn shows(&self, region: Region, color: [u8; 3]) -> bool {
         self.mean(region).into_iter().zip(color).all(|(is, wanted)| (is - f32::from(wanted)).abs() < 12.0)
     }
@@ -63,7 +63,7 @@ impl Screenshot {
         found as f32 / count.max(1) as f32
     }
 
-    /// How many colours a part has.
+    /// How many colors a part has.
     pub fn colors(&self, region: Region) -> usize {
         self.part(region).collect::<BTreeSet<_>>().len()
     }

@@ -152,7 +152,7 @@ fn the_gallery_has_forty_shaders_of_every_kind_each_with_a_scene() {
 
 /// The most by which a channel of a scene, as displayed, may differ between the machines on a software
 /// driver: twice what was measured on lavapipe, 6.0e-6 of `brick` and less of the others. The normals
-/// of two scenes come from differences of neighbouring positions, which amplify rounding: 9.1e-3 of
+/// of two scenes come from differences of neighboring positions, which amplify rounding: 9.1e-3 of
 /// `dents`, 6.8e-4 of `fractalglass`.
 fn bound(name: &str) -> f64 {
     match name {

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A surface of one colour.
+/// A surface of one color.
 fn paint(name: &str, color: &str) -> String {
     format!("surface {name}() {{ Ci = color({color}); Oi = 1; }}")
 }
@@ -77,7 +77,7 @@ fn place(browser: &mut Browser, selector: &str) -> [f64; 4] {
     numbers.try_into().expect("four numbers")
 }
 
-/// The colour at a place of the screen.
+/// The color at a place of the screen.
 fn pixel(browser: &mut Browser, [x, y]: [f64; 2]) -> [u8; 3] {
     let shot = decode(&browser.screenshot(), Reading::Color).expect("a PNG file");
     let [r, g, b, _] = shot.rgba[y as usize * shot.width as usize + x as usize];

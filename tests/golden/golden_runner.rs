@@ -10,10 +10,10 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A second machine that renders scenes of one colour as the first does: a GPU where there is one.
+/// A second machine that renders scenes of one color as the first does: a GPU where there is one.
 const SECOND: &str = if cfg!(feature = "gpu") { "gpu" } else { "rpu-f24" };
 
-/// A surface of one colour.
+/// A surface of one color.
 const PAINT: &str = "surface paint() { Ci = color(0.25, 0.5, 0.75); Oi = 1; }";
 
 /// A scene that a surface fills.
@@ -203,7 +203,7 @@ fn an_error_in_one_scene_is_reported_and_the_others_go_on() {
         ("bad.rib", &scene("nosuch")),
         ("wrong.rib", &scene("wrong")),
         ("paint.sl", PAINT),
-        ("wrong.sl", "surface wrong() {\n  Ci = colour;\n}"),
+        ("wrong.sl", "surface wrong() {\n  Ci = color;\n}"),
     ]);
     let at = dir.path();
     run(at, &[".", "--bless"]);
@@ -216,7 +216,7 @@ fn an_error_in_one_scene_is_reported_and_the_others_go_on() {
         result.output
     );
     assert!(
-        result.errors.contains("--> wrong.sl:2:8") && result.errors.contains("2 |   Ci = colour;"),
+        result.errors.contains("--> wrong.sl:2:8") && result.errors.contains("2 |   Ci = color;"),
         "{}",
         result.errors
     );
@@ -228,7 +228,7 @@ fn an_error_in_one_scene_is_reported_and_the_others_go_on() {
         suite = root.find('testsuite')\n\
         print(root.tag, suite.get('name'), suite.get('tests'), suite.get('failures'), suite.get('errors'))\n\
         for case in suite: print(case.get('name'), float(case.get('time')) >= 0, [child.tag for child in case])\n\
-        print('colour' in suite[2].find('system-err').text if suite[2].get('name') != 'good' else True)\n";
+        print('color' in suite[2].find('system-err').text if suite[2].get('name') != 'good' else True)\n";
     let output = Command::new("python3").args(["-c", script]).current_dir(at).output().expect("python3 is installed");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{}", stderr(&output));

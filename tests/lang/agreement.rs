@@ -87,7 +87,7 @@ fn on_devices<T: Send>(count: u64, work: impl Fn(&[(RunnerInfo, Box<dyn Function
 struct Draw {
     seed: u64,
     random: Random,
-    /// The program that the runners run: of even seeds the optimised one, of odd seeds the
+    /// The program that the runners run: of even seeds the optimized one, of odd seeds the
     /// original.
     compiled: Module,
 }
@@ -153,7 +153,7 @@ fn random_programs_give_the_evaluators_bits_on_every_engine_and_under_every_conv
                 draw.assert_equal(&name, &calls, &draw.results(&name, &runner, &calls));
             }
         }
-        // Optimised programs and original ones under each.
+        // Optimized programs and original ones under each.
         let convention = if seed % 4 < 2 { Convention::Mixed } else { Convention::Interprocedural };
         let timed = TimedRpu { options: Options { convention, ..Options::default() }, config: Config::default() };
         let name = format!("the timed RPU, {convention:?}");
@@ -161,7 +161,7 @@ fn random_programs_give_the_evaluators_bits_on_every_engine_and_under_every_conv
     });
 }
 
-/// The arguments, of whose floats about a third are a NaN, quiet or signalling, with any payload, or an infinity.
+/// The arguments, of whose floats about a third are a NaN, quiet or signaling, with any payload, or an infinity.
 fn not_finite(random: &mut Random, args: Vec<Const>) -> Vec<Const> {
     let mut one = |x: f32| match random.below(12) {
         0 | 1 => f32::from_bits(0x7f80_0001 | (random.bits() as u32 & 0x807f_ffff)),

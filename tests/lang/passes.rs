@@ -69,8 +69,8 @@ fn every_pass_changes_some_scene() {
 fn an_image_stays_the_same_whichever_pass_is_switched_off() {
     for (name, mode) in SCENES.iter().flat_map(|name| MODES.map(|mode| (name, mode))) {
         let reference = image(name, "all", mode);
-        assert!(reference.rgba.iter().flatten().all(|x| x.is_finite()), "{name} has colours that are not finite");
-        assert!(reference.rgba.iter().any(|p| *p != reference.rgba[0]), "{name} is one flat colour");
+        assert!(reference.rgba.iter().flatten().all(|x| x.is_finite()), "{name} has colors that are not finite");
+        assert!(reference.rgba.iter().any(|p| *p != reference.rgba[0]), "{name} is one flat color");
         let without = PASSES.iter().map(|p| format!("-{}", p.name));
         for passes in without.chain(["none".to_string()]) {
             // Compared as numbers: passes may change the sign of a zero.

@@ -115,7 +115,7 @@ fn said(attributes: &str, files: &[(&str, &str)]) -> (bool, String) {
 }
 
 const CLASSES: &str = "
-class Grey : rt_Texture; public float value = 0.5; void lookup() { rt_TextureColor = color(value); }
+class Gray : rt_Texture; public float value = 0.5; void lookup() { rt_TextureColor = color(value); }
 class Paint : rt_Material;
 private color tint; private rt_Texture by;
 void constructor(color c) { tint = c; }
@@ -126,17 +126,17 @@ void shade() { rt_SampleColor = tint; if (by != null) { by.lookup(); rt_SampleCo
 #[test]
 fn mistakes_in_scenes_are_told_with_what_would_be_right() {
     let files =
-        [("a.rtsl", CLASSES), ("broken.rtsl", "class A : rt_Material; void shade() { rt_SampleColour = color(1.); }")];
+        [("a.rtsl", CLASSES), ("broken.rtsl", "class A : rt_Material; void shade() { rt_SampleColr = color(1.); }")];
     for (attributes, expected) in [
         ("Surface \"a.rtsl:Paint\"", &["the constructor of `Paint` needs: c", "its parameters are: c"][..]),
-        ("Surface \"a.rtsl\"", &["`a.rtsl` has several classes", "it has: Grey, Paint"]),
+        ("Surface \"a.rtsl\"", &["`a.rtsl` has several classes", "it has: Gray, Paint"]),
         ("Surface \"a.rtsl:Pain\"", &["`a.rtsl` has no class `Pain`", "did you mean `Paint`?"]),
         ("Surface \"b.rtsl:Paint\"", &["there is no file `b.rtsl`", "looked for"]),
         (
-            "Surface \"a.rtsl:Grey\"",
+            "Surface \"a.rtsl:Gray\"",
             &[
-                "`Grey` is no material",
-                "class Grey : rt_Material;",
+                "`Gray` is no material",
+                "class Gray : rt_Material;",
                 "it is a texture, which `Shader` names",
                 "scene.rib:6",
             ],
@@ -152,7 +152,7 @@ fn mistakes_in_scenes_are_told_with_what_would_be_right() {
         ("Displacement \"a.rtsl:Paint\" \"color c\" [1 1 1]", &["a class of RTSL cannot be a displacement shader"]),
         (
             "Surface \"broken.rtsl\"",
-            &["unknown variable `rt_SampleColour`", "did you mean `rt_SampleColor`?", "broken.rtsl:1"],
+            &["unknown variable `rt_SampleColr`", "did you mean `rt_SampleColor`?", "broken.rtsl:1"],
         ),
     ] {
         let (is_good, text) = said(attributes, &files);
@@ -168,8 +168,8 @@ fn scenes_give_constructors_their_values_and_variables_their_own() {
     let files = [("a.rtsl", CLASSES)];
     for attributes in [
         "Surface \"a.rtsl:Paint\" \"color c\" [1 0 0]",
-        "Shader \"a.rtsl:Grey\" \"x\"\nSurface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"string t\" [\"x\"]",
-        "Shader \"a.rtsl:Grey\" \"x\" \"float value\" [1]\nSurface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"string t\" [\"x\"]",
+        "Shader \"a.rtsl:Gray\" \"x\"\nSurface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"string t\" [\"x\"]",
+        "Shader \"a.rtsl:Gray\" \"x\" \"float value\" [1]\nSurface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"string t\" [\"x\"]",
     ] {
         let (is_good, text) = said(attributes, &files);
         assert!(is_good && !text.contains("warning"), "{attributes}: {text}");
@@ -184,14 +184,14 @@ fn scenes_give_constructors_their_values_and_variables_their_own() {
     let (is_good, text) = said("Surface \"p.rtsl\" \"float[4] size\" [1 1 1 1]", &[("p.rtsl", plane)]);
     assert!(is_good && text.contains("is a vec2, not a float[4]"), "{text}");
     let (is_good, text) = said(
-        "Shader \"a.rtsl:Grey\" \"x\" \"float[2] value\" [1 1]\nSurface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"string t\" [\"x\"]",
+        "Shader \"a.rtsl:Gray\" \"x\" \"float[2] value\" [1 1]\nSurface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"string t\" [\"x\"]",
         &files,
     );
     assert!(is_good && text.contains("is a float, not a float[2]"), "{text}");
 }
 
 const SEVERAL: &str = "
-class Grey : rt_Texture; public float value = 0.5; void lookup() { rt_TextureColor = color(value); }
+class Gray : rt_Texture; public float value = 0.5; void lookup() { rt_TextureColor = color(value); }
 class Layers : rt_Material;
 public rt_Texture layers[3];
 public rt_Texture mask;
@@ -211,7 +211,7 @@ class Veil : rt_Material; void opacity() { rt_SampleOpacity = color(0.5); }
 fn references_take_as_many_objects_as_they_are() {
     let files = [("a.rtsl", SEVERAL)];
     let with = |parameters: &str| {
-        let objects = "Shader \"a.rtsl:Grey\" \"x\"\nShader \"a.rtsl:Grey\" \"y\"";
+        let objects = "Shader \"a.rtsl:Gray\" \"x\"\nShader \"a.rtsl:Gray\" \"y\"";
         said(&format!("{objects}\nSurface \"a.rtsl:Layers\" {parameters}"), &files)
     };
     for (parameters, message) in [
@@ -413,7 +413,7 @@ fn what_a_primitive_cannot_do_is_warned_of() {
     }
 }
 
-/// Stripes of the colours red, green and blue, four texels each, with the last stripe a quarter
+/// Stripes of the colors red, green and blue, four texels each, with the last stripe a quarter
 /// open.
 fn stripes(folder: &Path) {
     let stripe = |x: u32, _| match x / 4 {
@@ -436,7 +436,7 @@ fn square(integrator: &str, attributes: &str, classes: &str) -> tempfile::TempDi
     folder
 }
 
-/// The colours in the middles of the stripes.
+/// The colors in the middles of the stripes.
 fn seen(folder: &Path) -> [[u8; 3]; 3] {
     let classes = repository("assets/rtsl").display().to_string();
     let args = ["scene.rib", "-I", &classes, "--render", "out.png", "--backend", "rpu", "--spp", "1"];
@@ -556,7 +556,7 @@ fn images_far_away_are_averaged_by_both_machines() {
         let classes = repository("assets/rtsl").display().to_string();
         let (same, said) = run(folder.path(), &[&COMPARE[..], &["-I", &classes]].concat());
         assert!(same, "{integrator}: {said}");
-        // All stripes in a pixel: no colour is left alone.
+        // All stripes in a pixel: no color is left alone.
         let colors = seen(folder.path());
         assert!(colors.iter().all(|c| c[0] > 0 && c[1] > 0), "{integrator}: {colors:?}");
     }
@@ -813,7 +813,7 @@ fn files_of_classes_are_read_where_the_scene_may_read() {
     assert!(!is_drawn && text.contains("there is no file `../elsewhere/none.rtsl`"), "{text}");
 }
 
-/// Materials whose colour is the sum of a square and of what `normalize` changes.
+/// Materials whose color is the sum of a square and of what `normalize` changes.
 const UNIT: &str = "
 class Declared : rt_Material;
 public vec3 given = vec3(0., 2., 0.);

@@ -49,7 +49,7 @@ fn module(snippet: &Snippet) -> Result<Module, String> {
 }
 
 /// The module of a snippet after the passes.
-fn optimised(snippet: &Snippet) -> Result<Module, String> {
+fn optimized(snippet: &Snippet) -> Result<Module, String> {
     let mut module = module(snippet)?;
     Pipeline::default().run(&mut module, &mut ()).map_err(|e| e.to_string())?;
     Ok(module)
@@ -81,7 +81,7 @@ fn before_the_passes(snippet: &Snippet) -> Result<(), String> {
 /// Checks a snippet on a runner, against the expected value and, where the runner promises that,
 /// the evaluator's bits.
 fn on_runner(snippet: &Snippet, row: &RunnerInfo, runner: &dyn FunctionRunner) -> Result<(), String> {
-    let (module, calls) = (optimised(snippet)?, [arguments(snippet)]);
+    let (module, calls) = (optimized(snippet)?, [arguments(snippet)]);
     let words = runner.run(&module, "f", &calls).map_err(|e| format!("{}: {e}", row.name))?.concat();
     check(snippet, &words).map_err(|e| format!("{}: {e}", row.name))?;
     if row.agreement == Agreement::Bits {

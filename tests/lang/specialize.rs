@@ -1,4 +1,4 @@
-//! Programs that are specialised for a scene: the same image, less code, and code that follows an
+//! Programs that are specialized for a scene: the same image, less code, and code that follows an
 //! edit of what was constant.
 
 use shadewright::image::file as image_file;
@@ -66,7 +66,7 @@ fn a_program_is_compiled_once_and_found_on_disk_afterwards() {
     assert!(render("mended.exr", "types").0 == first);
 }
 
-/// The colours of the image that a machine renders in a mode.
+/// The colors of the image that a machine renders in a mode.
 fn image(folder: &Path, backend: &str, mode: &str, scene: &str) -> Vec<[f32; 4]> {
     let name = format!("{backend}-{mode}.exr");
     let args =
@@ -77,7 +77,7 @@ fn image(folder: &Path, backend: &str, mode: &str, scene: &str) -> Vec<[f32; 4]>
 }
 
 #[test]
-fn an_image_has_the_same_bits_however_its_program_is_specialised() {
+fn an_image_has_the_same_bits_however_its_program_is_specialized() {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path());
     let own = "scene.rib".to_string();
@@ -113,7 +113,7 @@ fn on_the_gpu_the_driver_may_round_products_with_constants_differently_and_nothi
     }
 }
 
-/// A project of the scene, specialised so, and its state.
+/// A project of the scene, specialized so, and its state.
 fn project(folder: &Path, specialize: Specialize) -> (Project, std::sync::Arc<State>) {
     write(folder);
     let mut project =
@@ -162,7 +162,7 @@ fn an_edit_of_a_constant_changes_the_image() {
 }
 
 #[test]
-fn the_ir_and_the_report_say_what_specialisation_removes() {
+fn the_ir_and_the_report_say_what_specialization_removes() {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path());
     let emitted = |file: &str, mode: &str, form: &str| {
@@ -197,7 +197,7 @@ surface endless() { Ci = count(3, 10 * s); Oi = 1; }\n";
     let output = crate::common::shadewright(folder.path(), &args);
     assert!(output.status.success(), "{}", crate::common::stderr(&output));
     let message = crate::common::stderr(&output);
-    assert!(message.contains("warning: specialisation of a recursion does not end"), "{message}");
+    assert!(message.contains("warning: specialization of a recursion does not end"), "{message}");
     assert!(message.contains("endless.sl:1:"), "{message}");
     assert!(message.contains("count(n = 4.0)") && message.contains(" → "), "{message}");
 }

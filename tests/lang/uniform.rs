@@ -152,7 +152,7 @@ fn a_change_runs_only_the_uniform_code_that_depends_on_it() {
     // Nothing is computed from `lift` alone but its square.
     let (counts, raised) = edited.set("lift", 0.5);
     assert_eq!(counts.runs, 1, "{counts:?}");
-    // Both colour and direction depend on the angle, with different other parameters.
+    // Both color and direction depend on the angle, with different other parameters.
     let (counts, turned) = edited.set("angle", 1.25);
     assert!(counts.runs > 0 && counts.runs < first.stages, "{counts:?}");
     assert_ne!(raised, turned);

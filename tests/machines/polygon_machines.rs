@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Output;
 
 const CUBES: &str = "assets/machines/cubes-83.rib";
-const DEPTH_BUFFERS: [&str; 5] = ["fuchs", "parke", "hybrid", "pixel-planes", "demetrescu"];
+const DEPTH_BUFFERS: [&str; 5] = ["fuchs", "parke", "hybrid", "pixel-planes", "demeterscu"];
 
 fn simulate(scene: &str, machine: &str, more: &[&str]) -> Output {
     let scene = repository(scene);
@@ -29,7 +29,7 @@ fn number(report: &Value, path: &str) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("no `{path}` in {report}"))
 }
 
-/// With one colour a polygon, only pixels at edges may differ: vertices are rounded to 1/256 of a
+/// With one color a polygon, only pixels at edges may differ: vertices are rounded to 1/256 of a
 /// pixel, or edges to 2⁻¹⁴.
 #[test]
 fn machines_with_depth_buffers_show_what_the_ray_tracer_sees() {
@@ -117,7 +117,7 @@ fn a_line_drawing_is_written_as_svg_and_as_an_image() {
 #[test]
 fn images_do_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
-    for machine in ["scan-line-tree", "hybrid", "pixel-planes", "demetrescu", "hidden-line"] {
+    for machine in ["scan-line-tree", "hybrid", "pixel-planes", "demeterscu", "hidden-line"] {
         let image = |threads: &str| {
             let out = folder.path().join(format!("{threads}.exr"));
             let output = simulate(CUBES, machine, &["--threads", threads, "--out", &out.to_string_lossy()]);

@@ -1,5 +1,5 @@
 //! The back ends of Silicon: bit-serial chips compute what the functional simulator does, and so
-//! does their Verilog in Icarus Verilog; Yosys synthesises it. Both programs are part of what the
+//! does their Verilog in Icarus Verilog; Yosys synthesizes it. Both programs are part of what the
 //! tests need: without them the tests fail.
 
 use crate::common::{repository, shadewright, stderr};
@@ -49,12 +49,12 @@ fn source(name: &str) -> String {
 }
 
 /// The circuit of a program for a chip.
-fn circuit(text: &str, optimise: bool) -> Circuit {
+fn circuit(text: &str, optimize: bool) -> Circuit {
     let mut sources = SourceMap::default();
     let file = sources.add("program.si", None, text);
     let mut circuit = language::compile(&sources, file)
         .unwrap_or_else(|errors| panic!("{:?}\n{text}", errors.iter().map(|d| &d.message).collect::<Vec<_>>()));
-    passes::run(&mut circuit, passes::Options { prints: false, optimise });
+    passes::run(&mut circuit, passes::Options { prints: false, optimize });
     circuit
 }
 
@@ -79,8 +79,8 @@ fn both(circuit: &Circuit, words: &Stimuli) -> [String; 2] {
 #[test]
 fn chips_of_the_example_programs_compute_what_the_programs_do() {
     for (name, text) in PROGRAMS {
-        for optimise in [false, true] {
-            let circuit = circuit(&source(name), optimise);
+        for optimize in [false, true] {
+            let circuit = circuit(&source(name), optimize);
             let [ideal, chip] = both(&circuit, &stimuli(&circuit, text));
             assert_eq!(ideal, chip, "{name}");
             assert!(ideal.split_whitespace().any(|word| !word.ends_with(':')), "{name} has no output");
@@ -137,7 +137,7 @@ fn chips_have_memories_buffers_and_words_of_any_size() {
         assert_eq!(left, by_port(&ideal), "{text}");
         // A multiplier of 150 bits takes long.
         if !text.contains("150") {
-            synthesise(&netlist, text);
+            synthesize(&netlist, text);
         }
         let layout = layout::place_and_route(&netlist, layout::Options::default()).expect("routed");
         assert_eq!(check(&layout, &netlist), Ok(()), "{text}");
@@ -156,8 +156,8 @@ fn what_a_conditional_drops_may_come_late() {
           IF x[0] THEN x:= s;
           o.put(x)
         }";
-    for optimise in [false, true] {
-        let circuit = circuit(text, optimise);
+    for optimize in [false, true] {
+        let circuit = circuit(text, optimize);
         let words = stimuli(&circuit, "a: 112 17 50 33 114 49 2 65 112 113");
         let expected = "o: 112 34 50 132 114 136 2 16 112 128\n";
         assert_eq!(both(&circuit, &words), [expected, expected]);
@@ -217,8 +217,8 @@ fn the_verilog_of_chips_computes_the_same_in_icarus() {
     }
 }
 
-/// Synthesises the Verilog of a chip.
-fn synthesise(netlist: &Netlist, name: &str) {
+/// Synthesizes the Verilog of a chip.
+fn synthesize(netlist: &Netlist, name: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("chip.v"), verilog::module(netlist, "chip")).expect("written");
     let script = "read_verilog chip.v; synth -top chip; check -assert; select -assert-none t:$_DLATCH_*; stat";
@@ -228,9 +228,9 @@ fn synthesise(netlist: &Netlist, name: &str) {
 }
 
 #[test]
-fn yosys_synthesises_chips_without_latches() {
+fn yosys_synthesizes_chips_without_latches() {
     for name in ["sum", "inner-product-groups", "inner-product-extended", "fir-cascade", "graphics2d", "pdp8"] {
-        synthesise(&netlist(&circuit(&source(name), true)), name);
+        synthesize(&netlist(&circuit(&source(name), true)), name);
     }
 }
 

@@ -74,7 +74,7 @@ fn the_report_has_its_parts_as_text_and_as_json() {
     assert!(text.status.success(), "{}", crate::common::stderr(&text));
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     for part in
-        ["cycles", "utilisation", "active threads", "stalls", "operations", "functions", "source lines", "heat.png"]
+        ["cycles", "utilization", "active threads", "stalls", "operations", "functions", "source lines", "heat.png"]
     {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }

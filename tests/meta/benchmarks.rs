@@ -148,8 +148,8 @@ fn interiors_are_written_and_link_without_a_message() {
     }
 }
 
-/// `bench specialise` with the fewest frames: the report.
-fn specialise(folder: &Path, args: &[&str]) -> Value {
+/// `bench specialize` with the fewest frames: the report.
+fn specialize(folder: &Path, args: &[&str]) -> Value {
     let least = ["bench", "specialize", "--json", "--runs", "1", "--spp", "1", "--size", "8x6", "--batch", "4096"];
     let output = shadewright(folder, &[&least, args].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -157,7 +157,7 @@ fn specialise(folder: &Path, args: &[&str]) -> Value {
 }
 
 #[test]
-fn specialised_programs_are_measured_on_an_engine_with_a_page_of_plots() {
+fn specialized_programs_are_measured_on_an_engine_with_a_page_of_plots() {
     let folder = tempfile::tempdir().expect("a folder");
     let args = [
         "--scene",
@@ -171,7 +171,7 @@ fn specialised_programs_are_measured_on_an_engine_with_a_page_of_plots() {
         "--out",
         "page",
     ];
-    let report = specialise(folder.path(), &args);
+    let report = specialize(folder.path(), &args);
     assert_eq!(report["modes"], serde_json::json!(["types", "all"]));
     let scene = &report["scenes"][0];
     assert_eq!((scene["scene"].as_str(), scene["materials"].as_u64()), (Some("bedroom"), Some(1)), "{scene:#}");
@@ -180,7 +180,7 @@ fn specialised_programs_are_measured_on_an_engine_with_a_page_of_plots() {
             .as_array()
             .is_some_and(|frames| frames.len() == 2 && frames.iter().all(|f| f["ms"].is_number()))
     );
-    assert!(scene["specialised"]["blocks"].is_number() && scene["sorted"]["types"].is_null(), "{scene:#}");
+    assert!(scene["specialized"]["blocks"].is_number() && scene["sorted"]["types"].is_null(), "{scene:#}");
     let batches = report["shading"].as_array().expect("a list");
     assert!(
         batches.len() == 2
@@ -193,7 +193,7 @@ fn specialised_programs_are_measured_on_an_engine_with_a_page_of_plots() {
     assert!(size(&costs[1]) < size(&costs[0]), "{costs:#?}");
     let page = std::fs::read_to_string(folder.path().join("page/index.html")).expect("a page");
     assert!(page.contains("<svg ") && page.contains("bedroom") && page.ends_with("</html>\n"));
-    for plot in ["specialised", "frames-interpreter", "shading-interpreter-4096", "compile-time", "code-size"] {
+    for plot in ["specialized", "frames-interpreter", "shading-interpreter-4096", "compile-time", "code-size"] {
         let svg = std::fs::read_to_string(folder.path().join(format!("page/{plot}.svg"))).expect(plot);
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{plot}");
     }
@@ -214,7 +214,7 @@ fn a_gpu_has_an_order_besides() {
         "--megakernel-sections",
         "0",
     ];
-    let report = specialise(folder.path(), &args);
+    let report = specialize(folder.path(), &args);
     let scene = &report["scenes"][0];
     assert!(scene["sorted"]["types"].is_number() && scene["wavefront"]["types"].is_null(), "{scene:#}");
     assert!(scene["sections"]["types"].as_u64() > Some(0), "{scene:#}");

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 const WHITE: Const = Const::Vec3([1.0; 3]);
 const BLACK: Const = Const::Vec3([0.0; 3]);
 
-fn grey(x: f32) -> Const {
+fn gray(x: f32) -> Const {
     Const::Vec3([x; 3])
 }
 
@@ -76,16 +76,16 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         of(
             "texture",
             object("Lambert", vec![("texture", flat())]),
-            &[("diffuse", grey(0.5)), ("texture.tint", grey(0.5))],
+            &[("diffuse", gray(0.5)), ("texture.tint", gray(0.5))],
         ),
         lossless(case("chalk", "OrenNayar", &[("diffuse", WHITE), ("roughness", f(0.9))])),
-        case("clay", "OrenNayar", &[("diffuse", grey(0.6)), ("roughness", f(0.4))]),
+        case("clay", "OrenNayar", &[("diffuse", gray(0.6)), ("roughness", f(0.4))]),
         case("Phong's highlight", "Phong", &[("diffuse", BLACK), ("specular", WHITE), ("power", f(20.0))]),
-        case("too bright Phong", "Phong", &[("diffuse", grey(0.9)), ("specular", grey(0.9)), ("power", f(8.0))]),
+        case("too bright Phong", "Phong", &[("diffuse", gray(0.9)), ("specular", gray(0.9)), ("power", f(8.0))]),
         case("brushed", "Ward", &[("diffuse", BLACK), ("specular", WHITE)]),
-        case("Ward over paint", "Ward", &[("diffuse", grey(0.5)), ("specular", grey(0.5)), ("roughness_x", f(0.6))]),
+        case("Ward over paint", "Ward", &[("diffuse", gray(0.5)), ("specular", gray(0.5)), ("roughness_x", f(0.6))]),
         lossless(case("white velvet", "Velvet", &[("diffuse", WHITE), ("sheen", WHITE)])),
-        case("velvet", "Velvet", &[("diffuse", grey(0.1)), ("sheen", grey(0.8)), ("falloff", f(12.0))]),
+        case("velvet", "Velvet", &[("diffuse", gray(0.1)), ("sheen", gray(0.8)), ("falloff", f(12.0))]),
         lossless(case("mirror", "Mirror", &[("reflectance", WHITE)])),
         case("polished gold", "Conductor", &[("roughness", f(0.0))]),
         case("gold", "Conductor", &[]),
@@ -94,7 +94,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         lossless(case("polished metal", "Metal", &[("reflectance", WHITE), ("roughness", f(0.0))])),
         lossless(case("glass", "Glass", &[])),
         lossless(case("diamond", "Glass", &[("ior", f(2.4))])),
-        case("green glass", "Glass", &[("absorption", grey(0.5))]),
+        case("green glass", "Glass", &[("absorption", gray(0.5))]),
         lossless(case("polished glass", "RoughGlass", &[("roughness", f(0.0))])),
         case("rough glass", "RoughGlass", &[("roughness", f(0.5))]),
         case("frosted glass", "RoughGlass", &[("roughness", f(0.8)), ("ior", f(1.33))]),
@@ -112,8 +112,8 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
             &["specularGlossiness"],
             &[
                 ("ior", f(0.0)),
-                ("specularColorFactor", grey(0.3)),
-                ("baseColorFactor", grey(0.9)),
+                ("specularColorFactor", gray(0.3)),
+                ("baseColorFactor", gray(0.9)),
                 ("glossinessFactor", f(0.6)),
             ],
         ),
@@ -127,7 +127,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         layered(
             "fine sheen",
             &["sheen"],
-            &[("sheenRoughnessFactor", f(0.3)), ("sheenColorFactor", grey(0.6)), ("roughnessFactor", f(0.6))],
+            &[("sheenRoughnessFactor", f(0.3)), ("sheenColorFactor", gray(0.6)), ("roughnessFactor", f(0.6))],
         ),
         layered(
             "brushed glTF",
@@ -148,7 +148,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
             &[
                 ("roughnessFactor", f(0.4)),
                 ("metallicFactor", f(0.8)),
-                ("baseColorFactor", grey(0.7)),
+                ("baseColorFactor", gray(0.7)),
                 ("iridescenceThicknessMaximum", f(550.0)),
             ],
         ),
@@ -169,7 +169,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
                 ("roughnessFactor", f(0.4)),
                 ("clearcoatFactor", f(0.8)),
                 ("clearcoatRoughnessFactor", f(0.3)),
-                ("sheenColorFactor", grey(0.3)),
+                ("sheenColorFactor", gray(0.3)),
                 ("sheenRoughnessFactor", f(0.6)),
                 ("anisotropyStrength", f(0.5)),
                 ("tangent", Const::Vec3([1.0, 0.0, 0.0])),
@@ -181,7 +181,7 @@ static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         of(
             "textured glTF",
             object("Gltf", vec![("baseColorTexture", flat()), ("metallicRoughnessTexture", flat())]),
-            &[("baseColorTexture.tint", grey(0.6)), ("metallicRoughnessTexture.tint", grey(0.7))],
+            &[("baseColorTexture.tint", gray(0.6)), ("metallicRoughnessTexture.tint", gray(0.7))],
         ),
         of(
             "a mirror over white",
@@ -354,17 +354,17 @@ fn glass_reflects_by_fresnel_and_absorbs_along_the_way() {
     assert!((down + (1.0 - (0.8f32 / 1.5).powi(2)).sqrt()).abs() < 1e-5, "{down}");
     // Beyond the critical angle all light stays inside.
     assert!(sample(&glass, view(0.5, true), 0.999).0 > 0.0);
-    let dark = Material::new("dark", &object("Glass", Vec::new()), &[("absorption", grey(0.4))]);
+    let dark = Material::new("dark", &object("Glass", Vec::new()), &[("absorption", gray(0.4))]);
     let (_, counts) = sample(&dark, view(0.5, true), 0.999);
     assert!((counts - (-0.4f32 * 1.5).exp()).abs() < 1e-5, "{counts}");
     assert_eq!(sample(&dark, view(0.5, false), 0.0).1, 1.0);
 }
 
 #[test]
-fn metal_that_is_polished_is_a_mirror_of_its_colour() {
+fn metal_that_is_polished_is_a_mirror_of_its_color() {
     let view = View { cosine: 0.999_999_9, from_inside: false };
     let [eta, k] = [0.2f32, 3.0];
-    let given = [("eta", grey(eta)), ("k", grey(k)), ("roughness", Const::F32(0.0))];
+    let given = [("eta", gray(eta)), ("k", gray(k)), ("roughness", Const::F32(0.0))];
     let silver = Material::new("silver", &object("Conductor", Vec::new()), &given);
     let expected = ((eta - 1.0).powi(2) + k * k) / ((eta + 1.0).powi(2) + k * k);
     let Sample { direction, exactly } = silver.sample(view, [0.3, 0.8]);
@@ -378,7 +378,7 @@ fn materials_of_gltf_have_the_value_of_its_specification() {
     let given = [
         ("metallicFactor", Const::F32(metallic as f32)),
         ("roughnessFactor", Const::F32(roughness as f32)),
-        ("baseColorFactor", grey(base as f32)),
+        ("baseColorFactor", gray(base as f32)),
     ];
     let material = gltf_material("half metal of glTF", &given);
     for cosine in [1.0f64, 0.5f64.sqrt()] {
@@ -457,8 +457,8 @@ fn specular_glossiness_has_the_values_of_its_formulas() {
     let material = |diffuse: f32| {
         let given = [
             ("ior", Const::F32(0.0)),
-            ("baseColorFactor", grey(diffuse)),
-            ("specularColorFactor", grey(f0)),
+            ("baseColorFactor", gray(diffuse)),
+            ("specularColorFactor", gray(f0)),
             ("glossinessFactor", Const::F32(glossiness)),
         ];
         layered_material("specular-glossiness", &["specularGlossiness"], &given)

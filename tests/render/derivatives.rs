@@ -16,12 +16,12 @@ fn render(folder: &Path, scene: &str, size: &str, spp: &str) -> Image {
     image_file::read(&folder.join("out.exr")).expect("the image that was written")
 }
 
-/// The root of the mean square of the difference, and the largest one, over all pixels and colours.
+/// The root of the mean square of the difference, and the largest one, over all pixels and colors.
 fn difference(a: &Image, b: &Image) -> (f64, f64) {
     let channels = a.rgba.iter().zip(&b.rgba).flat_map(|(a, b)| (0..3).map(|c| f64::from((a[c] - b[c]).abs())));
     let (mut squares, mut most, mut count) = (0.0, 0.0f64, 0.0);
     for d in channels {
-        assert!(d.is_finite(), "a colour is not finite");
+        assert!(d.is_finite(), "a color is not finite");
         (squares, most, count) = (squares + d * d, most.max(d), count + 1.0);
     }
     (f64::sqrt(squares / count), most)
@@ -51,7 +51,7 @@ fn a_filtered_plane_to_the_horizon_needs_one_sample_a_pixel() {
     assert!(errors[0] < FILTERED_ERROR && errors[0] < 0.4 * errors[1], "{errors:?}");
 }
 
-/// The root-mean-square difference between one sample and 256 of the filtered plane, of colours
+/// The root-mean-square difference between one sample and 256 of the filtered plane, of colors
 /// between 0.08 and 0.75.
 const FILTERED_ERROR: f64 = 0.05;
 
@@ -86,6 +86,6 @@ fn bumps_on_a_ball_have_the_normals_of_calculus_and_no_facets() {
     let (bumps, _) = difference(&plain, &analytic);
     let (error, most) = difference(&moved, &analytic);
     // The ball is made of triangles; their tangents are laid into the plane of the normal, so what
-    // is left is of the order of the angle between neighbours.
+    // is left is of the order of the angle between neighbors.
     assert!(bumps > 0.05 && error < 0.1 * bumps && most < 0.1, "bumps {bumps}, error {error}, at most {most}");
 }

@@ -328,7 +328,7 @@ fn a_class_that_has_moved_the_points_does_not_move_them_again_but_keeps_what_its
     assert!((r - 0.3).abs() < 1e-5 && (g - 0.5).abs() < 1e-6, "{r} {g}");
 }
 
-/// The colour in the middle of the image of a plane at z = 0 that may be moved.
+/// The color in the middle of the image of a plane at z = 0 that may be moved.
 fn middle_of_plane(shaders: &[(&str, &str)], requests: &str) -> [f32; 4] {
     let folder = tempfile::tempdir().expect("a folder");
     let world = format!("{BOUND} {requests} Polygon \"P\" [-9 -9 0 -9 9 0 9 9 0 9 -9 0]");

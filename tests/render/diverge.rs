@@ -1,5 +1,5 @@
 //! The first divergence of two back ends: on scenes of the repository the code that records values
-//! gives the colours of the image, and the command that looks for it.
+//! gives the colors of the image, and the command that looks for it.
 
 use crate::common::{adapter, repository, shadewright, stderr};
 use serde_json::Value as Json;
@@ -50,7 +50,7 @@ fn recording_values_changes_no_bit_of_a_sample_on_any_machine() {
         assert_eq!(found.evaluator[0], "equal to the evaluator", "{path}: {}", found.text());
         assert_eq!(found.colors[0], found.colors[2], "{path}");
         assert_eq!(found.records[0], found.records[2], "{path}");
-        // A remark says that the code that records gives another colour than the image has.
+        // A remark says that the code that records gives another color than the image has.
         if adapter.kind == "software" {
             assert_eq!(found.notes, [""; 0], "{path} on {}", adapter.name);
         }
@@ -100,7 +100,7 @@ fn squares() -> String {
     )
 }
 
-/// The first pixel whose colours differ.
+/// The first pixel whose colors differ.
 fn differing(a: &Image, b: &Image) -> Option<usize> {
     a.rgba.iter().zip(&b.rgba).position(|(a, b)| a != b)
 }

@@ -26,7 +26,7 @@ const SHOW: &str = "surface show(float what = 0;) {
     else Ci = 0.5 + 0.1 * color(xcomp(o), ycomp(o), zcomp(o));
 }";
 
-/// Two retained objects, one with colours of its own, and a dozen instances of each.
+/// Two retained objects, one with colors of its own, and a dozen instances of each.
 fn scene_text(what: u32) -> String {
     let beads = "Translate 0.3 0.2 0.1 Sphere 0.5 -0.5 0.5 360 ".repeat(6);
     let mut text = format!(

@@ -127,13 +127,13 @@ fn by_the_program(folder: &TempDir, more: &[&str]) -> Image {
     image_file::read(&folder.path().join("out.exr")).expect("an image was written")
 }
 
-/// The mean of an image's colours.
+/// The mean of an image's colors.
 fn mean(image: &Image) -> [f64; 3] {
     let count = image.rgba.len() as f64;
     [0, 1, 2].map(|i| image.rgba.iter().map(|p| f64::from(p[i])).sum::<f64>() / count)
 }
 
-/// A mean of several estimates and its standard error, for each colour.
+/// A mean of several estimates and its standard error, for each color.
 fn estimate(values: &[[f64; 3]]) -> [(f64, f64); 3] {
     let n = values.len() as f64;
     [0, 1, 2].map(|i| {
@@ -143,7 +143,7 @@ fn estimate(values: &[[f64; 3]]) -> [(f64, f64); 3] {
     })
 }
 
-/// The mean of several images' colours.
+/// The mean of several images' colors.
 fn means(images: &[Image]) -> [(f64, f64); 3] {
     estimate(&images.iter().map(mean).collect::<Vec<_>>())
 }
@@ -162,8 +162,8 @@ fn variance(images: &[Image]) -> f64 {
 fn agree(what: &str, a: [(f64, f64); 3], b: [(f64, f64); 3]) {
     for (i, (a, b)) in a.into_iter().zip(b).enumerate() {
         let error = a.1.hypot(b.1);
-        assert!(error < 0.02 * a.0, "{what}: the estimates of colour {i} are too rough: {a:?}, {b:?}");
-        assert!((a.0 - b.0).abs() < 4.5 * error, "{what}: colour {i} is {a:?} by one and {b:?} by the other");
+        assert!(error < 0.02 * a.0, "{what}: the estimates of color {i} are too rough: {a:?}, {b:?}");
+        assert!((a.0 - b.0).abs() < 4.5 * error, "{what}: color {i} is {a:?} by one and {b:?} by the other");
     }
 }
 

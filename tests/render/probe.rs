@@ -1,4 +1,4 @@
-//! Following samples of images: on every scene of the repository, the colour that the evaluator
+//! Following samples of images: on every scene of the repository, the color that the evaluator
 //! finds is the image's, to the bit; and the command that does it.
 
 use crate::common::repository;
@@ -80,7 +80,7 @@ fn scenes() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_colour_of_a_followed_pixel_is_the_images_to_the_bit() {
+fn the_color_of_a_followed_pixel_is_the_images_to_the_bit() {
     for path in scenes() {
         let opened = open(&path);
         for pixel in [[12, 9], [5, 12], [17, 13], [0, 0]] {

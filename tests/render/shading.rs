@@ -1,4 +1,4 @@
-//! Shaders of every kind and what they ask of the renderer: scenes of one pixel whose colour is
+//! Shaders of every kind and what they ask of the renderer: scenes of one pixel whose color is
 //! worked out by hand, on the evaluator, the RPU and the GPU.
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
@@ -126,20 +126,20 @@ fn job(case: &Case, debug: bool) -> Result<(Scene, Job), String> {
     Ok((scene, job))
 }
 
-/// Checks a colour against the expected one.
+/// Checks a color against the expected one.
 fn check(case: &Case, got: [f32; 4]) -> Result<(), String> {
     let close = got.iter().zip(&case.expected).all(|(g, e)| (g - e).abs() <= case.tolerance);
     if close { Ok(()) } else { Err(format!("{got:?}, expected {:?}", case.expected)) }
 }
 
-fn run(mut colour: impl FnMut(&Case) -> Result<[f32; 4], String>) {
-    let results = all().map(|case| (case.name, colour(case).and_then(|got| check(case, got))));
+fn run(mut color: impl FnMut(&Case) -> Result<[f32; 4], String>) {
+    let results = all().map(|case| (case.name, color(case).and_then(|got| check(case, got))));
     let wrong: Vec<String> = results.filter_map(|(name, r)| r.err().map(|e| format!("{name}: {e}"))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn the_evaluator_gives_the_colours_that_are_worked_out() {
+fn the_evaluator_gives_the_colors_that_are_worked_out() {
     run(|case| {
         let (scene, job) = job(case, true)?;
         let subject = probe::Subject { scene: &scene, program: &job.program, bvh: &job.bvh };
@@ -154,12 +154,12 @@ fn the_evaluator_gives_the_colours_that_are_worked_out() {
 }
 
 #[test]
-fn the_rpu_gives_the_colours_that_are_worked_out() {
+fn the_rpu_gives_the_colors_that_are_worked_out() {
     run(|case| Ok(RpuRenderer::new().render(&job(case, false)?.1, &|_| ()).map_err(|e| e.to_string())?.rgba[0]));
 }
 
 #[test]
-fn the_gpu_gives_the_colours_that_are_worked_out() {
+fn the_gpu_gives_the_colors_that_are_worked_out() {
     let mut gpu = GpuRenderer::new(None).expect("an adapter");
     run(|case| Ok(gpu.render(&job(case, false)?.1, &|_| ()).map_err(|e| e.to_string())?.rgba[0]));
 }

@@ -133,7 +133,7 @@ fn tested(first: &Rendered, second: &Rendered) -> Significance {
     test(&Pair::Independent(first, second), DEFAULT_SIGNIFICANCE)
 }
 
-/// The mean of all colours of an image.
+/// The mean of all colors of an image.
 fn mean((image, _): &Rendered) -> f64 {
     image.rgba.iter().flat_map(|rgba| &rgba[..3]).map(|&x| f64::from(x)).sum::<f64>() / (3 * image.rgba.len()) as f64
 }

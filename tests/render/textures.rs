@@ -63,7 +63,7 @@ fn pixels(folder: &Path) -> Vec<[f32; 3]> {
     pixels
 }
 
-/// The colours of the test image, as 8-bit codes: texel `(i, j)` of 4 × 4 is `(60 i, 60 j, 128)`.
+/// The colors of the test image, as 8-bit codes: texel `(i, j)` of 4 × 4 is `(60 i, 60 j, 128)`.
 fn code(i: u32, j: u32) -> [u8; 3] {
     [60 * i as u8, 60 * j as u8, 128]
 }

@@ -62,8 +62,8 @@ fn soup() -> Vec<Triangle> {
     let mut point = || Vec3::new(random(&mut state), random(&mut state), random(&mut state)) * 2.0 - 1.0;
     let mut triangles: Vec<Triangle> = (0..3000)
         .map(|i| {
-            let centre = point();
-            let mut corner = || centre + point() * 0.1;
+            let center = point();
+            let mut corner = || center + point() * 0.1;
             let [a, b, c] = [corner(), corner(), corner()];
             let c = if i % 50 == 0 { a + (b - a) * 0.5 } else { c };
             Triangle { flags: CULL_BACK * (i % 2), ..Triangle::new(a, b, c) }

@@ -35,7 +35,7 @@ fn image(name: &str, tree: Option<Quality>) -> Image {
 fn a_image_is_the_same_with_every_tree() {
     for name in ["glass.rib", "quadrics.rib"] {
         let reference = image(name, None);
-        assert!(reference.rgba.iter().any(|p| *p != reference.rgba[0]), "{name} is one flat colour");
+        assert!(reference.rgba.iter().any(|p| *p != reference.rgba[0]), "{name} is one flat color");
         for quality in Quality::ALL {
             let bits = |image: &Image| image.rgba.iter().map(|p| p.map(f32::to_bits)).collect::<Vec<_>>();
             assert!(bits(&image(name, Some(quality))) == bits(&reference), "{name}, {quality:?}");

@@ -40,12 +40,12 @@ fn the_sum_of_multiples_is_one_instruction() {
 }
 
 #[test]
-fn a_vector_is_normalised_in_three_instructions_with_one_root() {
+fn a_vector_is_normalized_in_three_instructions_with_one_root() {
     at_most(&of_vectors("vector f(vector a) { return normalize(a); }", 1), 3, 14);
 }
 
 #[test]
-fn what_is_normalised_is_not_normalised_again() {
+fn what_is_normalized_is_not_normalized_again() {
     let once = of_vectors("vector f(vector a) { return normalize(a); }", 1);
     let twice = of_vectors("vector f(vector a) { return normalize(normalize(a)); }", 1);
     assert_eq!(once, twice);

@@ -336,7 +336,7 @@ fn arguments_that_make_no_sense_are_refused_with_a_reason() {
         (&["f.rpuasm", "f", "--set", "R77=1"], "no register `R77`"),
         (&["f.rpubin", "f"], "f.rpubin"),
         (&["float f(float x) { return x; }", "f", "1", "--set", "R0=1"], "takes arguments"),
-        (&["float f(point x) { return 1; }", "f", "--image", "4x4", "--out", "x.png"], "gives no colour"),
+        (&["float f(point x) { return 1; }", "f", "--image", "4x4", "--out", "x.png"], "gives no color"),
         (&["color f(point x) { return 1; }", "f", "--image", "0x4", "--out", "x.png"], "empty"),
     ] {
         let message = run(args).unwrap_err();

@@ -9,4 +9,4 @@ mod machine;
 #[cfg(feature = "gpu")]
 mod thesis;
 #[cfg(feature = "gpu")]
-mod vectorisation;
+mod vectorization;

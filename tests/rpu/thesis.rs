@@ -52,7 +52,7 @@ fn the_depth_shaded_stanford_bunny_runs_from_green_to_magenta() {
 }
 
 #[test]
-fn the_lit_stanford_bunny_has_its_colour_between_ambient_and_full() {
+fn the_lit_stanford_bunny_has_its_color_between_ambient_and_full() {
     let image = image(LIT);
     let lit: Vec<f32> = image.rgba.iter().filter(|p| p[0] > 0.0).map(|p| p[0] / 0.9).collect();
     assert!(covered(&image) > 0.15);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A square in one strong colour before a grey background. It fills the middle of the image.
+/// A square in one strong color before a gray background. It fills the middle of the image.
 const SCENE: &str = "\
 Format 160 120 1
 PixelSamples 1 1
@@ -54,7 +54,7 @@ const GREEN: [u8; 3] = [0, 255, 0];
 const YELLOW: [u8; 3] = [255, 255, 0];
 const BLUE: [u8; 3] = [0, 0, 255];
 /// The background: 0.2, as displays show it.
-const GREY: [u8; 3] = [124, 124, 124];
+const GRAY: [u8; 3] = [124, 124, 124];
 
 /// The middle of an image that has the window to itself; messages at its foot leave it free.
 const MIDDLE: Region = Region { x: [0.46, 0.54], y: [0.3, 0.42] };
@@ -187,7 +187,7 @@ fn a_scene_is_edited_broken_mended_picked_resized_replaced_and_closed() {
     assert!(program.title().starts_with("scene.rib"), "{}", program.title());
 
     save(&shader, &SHADER.replace("(0, 1, 0)", "(1, 1, 0)"));
-    program.until("the new colour", |seen| seen.shows(MIDDLE, YELLOW));
+    program.until("the new color", |seen| seen.shows(MIDDLE, YELLOW));
 
     fs::write(&shader, "surface flat() { Ci = nothing; Oi = ").expect("a broken shader");
     let broken = program.until("errors over the image", shows_errors);
@@ -250,13 +250,13 @@ fn parameters(program: &mut Program) {
     // The slider is in one of these lines.
     let patience = Duration::from_millis(1500);
     let line = (142..200).step_by(7).find(|y| holds_at(program, [110, *y], [195, *y], patience, is_blue));
-    program.until("the colour at the other end of the slider", is_blue);
+    program.until("the color at the other end of the slider", is_blue);
     let y = line.expect("a line with the slider");
-    drag_until(program, [190, y], [50, y], "the colour at this end of the slider", |seen| {
+    drag_until(program, [190, y], [50, y], "the color at this end of the slider", |seen| {
         seen.shows(BESIDE_PARAMETERS, GREEN)
     });
     program.display.key(keys::function(5));
-    program.until("the scene without its parameters", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(PANEL, GREY));
+    program.until("the scene without its parameters", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(PANEL, GRAY));
 }
 
 /// Makes the window very small and very large.
@@ -267,7 +267,7 @@ fn sizes(program: &mut Program) {
         program.until(&format!("the {name} window filled"), |seen| {
             [seen.width, seen.height] == size.map(|side| side as usize)
                 && seen.shows(MIDDLE, GREEN)
-                && seen.shows(IMAGE_FOOT, GREY)
+                && seen.shows(IMAGE_FOOT, GRAY)
         });
         program.keep(name);
     }
@@ -281,7 +281,7 @@ fn a_class_that_paths_meet_is_edited_broken_and_mended_and_its_constructor_has_a
     program.until("the scene of paths", |seen| seen.shows(MIDDLE, GREEN));
 
     save(&class, &CLASS.replace("color(0., 1., 0.)", "color(1., 1., 0.)"));
-    program.until("the new colour of the class", |seen| seen.shows(MIDDLE, YELLOW));
+    program.until("the new color of the class", |seen| seen.shows(MIDDLE, YELLOW));
     fs::write(&class, "class Glow : rt_Material;\nvoid emission() { rt_EmissionColor = nothing; }").expect("a class");
     let broken = program.until("errors of the class over the image", shows_errors);
     program.keep("class errors");
@@ -327,7 +327,7 @@ fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
     program.until("no divider", |seen| seen.shows(MIDDLE, GREEN) && !has_divider(seen, 0.4));
 
     save(&shader, &SHADER.replace("(0, 1, 0)", "(1, 1, 0)"));
-    program.until("the new colour", |seen| seen.shows(MIDDLE, YELLOW));
+    program.until("the new color", |seen| seen.shows(MIDDLE, YELLOW));
     program.display.key(u32::from(b'5'));
     program.until("no difference after the edit", is_black);
     program.display.key(u32::from(b'1'));
@@ -345,19 +345,19 @@ fn the_scene_is_moved_flown_through_blinked_and_its_program_is_listed() {
     let folder = files();
     let arguments = ["scene.rib", "--backend", "rpu"];
     let mut program = Program::start(folder.path(), &arguments, &settings([900, 600], &[]));
-    program.until("the scene", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(ABOVE_SQUARE, GREY));
+    program.until("the scene", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(ABOVE_SQUARE, GRAY));
 
     // A key that flies forward, held until the square reaches beyond where it ended.
     program.display.key_down(u32::from(b'w'));
     program.until("the square from nearby", |seen| seen.shows(ABOVE_SQUARE, GREEN));
     program.display.key_up(u32::from(b'w'));
     program.display.key(keys::HOME);
-    program.until("the scene's camera", |seen| seen.shows(ABOVE_SQUARE, GREY));
+    program.until("the scene's camera", |seen| seen.shows(ABOVE_SQUARE, GRAY));
 
     // Shift and a drag move what is seen along with the pointer.
     let (from, to) = (program.at(0.5, 0.7), program.at(0.9, 0.7));
     program.handled(|display| display.key_down(keys::SHIFT));
-    drag_until(&mut program, from, to, "the square moved aside", |seen| seen.shows(MIDDLE, GREY));
+    drag_until(&mut program, from, to, "the square moved aside", |seen| seen.shows(MIDDLE, GRAY));
     program.display.key_up(keys::SHIFT);
     program.display.key(keys::HOME);
     program.until("the square in the middle", |seen| seen.shows(MIDDLE, GREEN));
@@ -371,7 +371,7 @@ fn the_scene_is_moved_flown_through_blinked_and_its_program_is_listed() {
     program.display.click(Button::Left, line);
     program.until("a source line lit in the listings", |seen| seen.changed(&listed, LISTINGS) > 0.01);
     program.display.key(keys::function(7));
-    program.until("the scene alone", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(IMAGE_FOOT, GREY));
+    program.until("the scene alone", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(IMAGE_FOOT, GRAY));
 
     program.display.key(u32::from(b'4'));
     let of_one = program.until("the image of one machine", |seen| seen.shows(MIDDLE, GREEN));
@@ -397,7 +397,7 @@ fn a_lost_device_of_the_window_and_edited_kernels_leave_the_window_alive() {
     let blind = text.replace("if !hit.found {", "if hit.prim >= 0u {");
     assert_ne!(blind, text, "the kernel asks whether there was a hit");
     save(&answer, &blind);
-    program.until("rays that hit nothing", |seen| seen.shows(MIDDLE, GREY));
+    program.until("rays that hit nothing", |seen| seen.shows(MIDDLE, GRAY));
     save(&answer, "fn answer(");
     program.until("what is wrong with the kernel", shows_errors);
     program.keep("kernel");
@@ -417,7 +417,7 @@ fn a_lost_device_of_the_window_and_edited_kernels_leave_the_window_alive() {
     });
     program.keep("device");
     save(&folder.path().join("flat.sl"), &SHADER.replace("(0, 1, 0)", "(1, 1, 0)"));
-    program.until("the new colour on the other device", |seen| seen.shows(MIDDLE, YELLOW));
+    program.until("the new color on the other device", |seen| seen.shows(MIDDLE, YELLOW));
     assert_eq!(program.close().0, Some(0));
 }
 

@@ -12,7 +12,7 @@ pub use textured::Textured;
 type F<const N: usize> = [f32; N];
 /// Hashes, one a lane.
 type H<const N: usize> = [u32; N];
-/// Positions or colours: their components, one a lane.
+/// Positions or colors: their components, one a lane.
 type V<const N: usize> = [F<N>; 3];
 
 /// The data that functions read besides their points.
@@ -28,11 +28,11 @@ pub trait Shading {
     /// The name in `functions.sl`.
     const NAME: &'static str;
 
-    /// The colours of `N` points.
+    /// The colors of `N` points.
     fn colors<const N: usize>(memory: &Memory, p: V<N>) -> V<N>;
 }
 
-/// Positions or colours, an array for each component.
+/// Positions or colors, an array for each component.
 pub struct Points([Vec<f32>; 3]);
 
 impl Points {

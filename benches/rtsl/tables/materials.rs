@@ -41,7 +41,7 @@ fn facing<const N: usize>(ray: Vector<N>, normal: Vector<N>) -> Vector<N> {
     normal.dot(ray).less(Wide::of(0.0)).choose(normal, -normal).normalize()
 }
 
-/// A colour where a condition holds, black elsewhere.
+/// A color where a condition holds, black elsewhere.
 #[inline(always)]
 fn colors<const N: usize>(is_lit: Mask<N>, color: Vector<N>) -> [Wide<N>; 6] {
     let [r, g, b] = is_lit.choose(color, Vector::of([0.0; 3])).0;
@@ -54,7 +54,7 @@ fn black<const N: usize>() -> [Wide<N>; 6] {
     [Wide::of(0.0); 6]
 }
 
-/// By how much two colours are dimmed that would send back more than they get.
+/// By how much two colors are dimmed that would send back more than they get.
 #[inline(always)]
 fn fair<const N: usize>(diffuse: Vector<N>, specular: Vector<N>) -> Wide<N> {
     let one = Wide::of(1.0);
@@ -183,13 +183,13 @@ impl Routine for Velvet {
             return black();
         }
         let (diffuse, falloff) = (Vector::of(parameters[0].1), Wide::of(parameters[2].1[0]));
-        let fibres = Vector::<N>::of(parameters[1].1).each(|x| x.clamp(0.0, 1.0));
+        let fibers = Vector::<N>::of(parameters[1].1).each(|x| x.clamp(0.0, 1.0));
         let white = Vector::splat(one);
-        let caught = |cosine: Wide<N>| fibres * (one - cosine * cosine).clamp(0.0, 1.0).root().power(falloff);
+        let caught = |cosine: Wide<N>| fibers * (one - cosine * cosine).clamp(0.0, 1.0).root().power(falloff);
         let along = ((one - from * from) * (one - to * to)).max(zero).root().power(falloff);
-        let through = white - fibres * (Wide::of(2.0) / (falloff + Wide::of(2.0)));
+        let through = white - fibers * (Wide::of(2.0) / (falloff + Wide::of(2.0)));
         let ground = (white - caught(from)) * (white - caught(to)) * through.inverse();
-        let lobe = fibres * ((Wide::of(0.5) * falloff + one) * along);
+        let lobe = fibers * ((Wide::of(0.5) * falloff + one) * along);
         colors(is_lit, (diffuse * ground + lobe) / Wide::of(PI))
     }
 }

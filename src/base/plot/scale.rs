@@ -1,6 +1,6 @@
 //! Axes: which interval they show, where a value is on them, and where they have ticks.
 
-/// How an axis is labelled and divided.
+/// How an axis is labeled and divided.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// The quantity that it shows, with the unit.

@@ -6,7 +6,7 @@ use std::fmt::{Display, Write};
 /// sans-serif fonts of 12 pixels.
 const CHARACTER: f64 = 6.8;
 
-/// Colours of text and axes, in both colour schemes.
+/// Colors of text and axes, in both color schemes.
 const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#24292f}\
 .title{font-size:14px;font-weight:600}\
 .axis{stroke:#57606a;stroke-width:1;fill:none}\
@@ -124,7 +124,7 @@ impl Svg {
         self.add(format_args!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{text}</text>"));
     }
 
-    /// A label that reads upwards, centred at its position.
+    /// A label that reads upwards, centerd at its position.
     pub fn upwards(&mut self, [x, y]: [f64; 2], text: &str) {
         let ([x, y], text) = ([x, y].map(Px), escaped(text));
         self.add(format_args!(
@@ -132,7 +132,7 @@ impl Svg {
         ));
     }
 
-    /// A row of names with their colours, from a corner; breaks where it is wider than `width`.
+    /// A row of names with their colors, from a corner; breaks where it is wider than `width`.
     pub fn legend<'a>(&mut self, [left, top]: [f64; 2], width: f64, names: impl Iterator<Item = &'a str>) {
         let (mut x, mut y) = (left, top);
         for (i, name) in names.enumerate() {

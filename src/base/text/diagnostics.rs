@@ -1,6 +1,6 @@
 //! Diagnostics: errors and warnings with source excerpts.
 //!
-//! A [`Diagnostic`] has a message, labelled places in the source, and hints. It is plain data;
+//! A [`Diagnostic`] has a message, labeled places in the source, and hints. It is plain data;
 //! [`render`] draws it as source excerpts. A stage collects all it can find in one run in
 //! [`Diagnostics`].
 
@@ -31,7 +31,7 @@ impl Severity {
     }
 }
 
-/// A labelled span.
+/// A labeled span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where.
@@ -515,7 +515,7 @@ mod tests {
     #[test]
     fn the_closest_name_is_near_or_none() {
         let names = ["faceforward", "normalize", "noise"];
-        assert_eq!(closest("normalise", names), Some("normalize"));
+        assert_eq!(closest("normalize", names), Some("normalize"));
         assert_eq!(closest("faecforward", names), Some("faceforward"));
         assert_eq!(closest("zebra", names), None);
     }

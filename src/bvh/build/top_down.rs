@@ -86,7 +86,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Reorders the references so that each leaf's are neighbours, and returns the tree over them.
+    /// Reorders the references so that each leaf's are neighbors, and returns the tree over them.
     fn build(&self, slots: &mut [Reference], count: usize) -> Subtree {
         let range = Range { slots, count, first: 0 };
         match self.split(range.slots, count, &self.root, 1) {

@@ -20,7 +20,7 @@ fn tile() -> impl Iterator<Item = (f32, f32)> {
 }
 
 /// A tile of rays from a camera at `eye` that looks along `forward`, with `pixel` between
-/// neighbours.
+/// neighbors.
 fn camera(eye: Vec3, forward: Vec3, pixel: f32) -> RayBatch {
     let (x, y) = forward.normalize().any_orthonormal_pair();
     let mut batch = RayBatch::default();
@@ -105,10 +105,10 @@ fn rays_towards_a_light_from_many_surfaces_are_blocked_alike() {
     let bvh = build(&soup(&mut random, 1500, 0.1));
     let light = Vec3::new(0.5, 4.0, 1.0);
     for _ in 0..16 {
-        let (centre, spread) = (random.point(), 0.2);
+        let (center, spread) = (random.point(), 0.2);
         let mut batch = RayBatch::default();
         for i in 0..BATCH {
-            let origin = centre + random.point() * spread;
+            let origin = center + random.point() * spread;
             batch.set(i, &Ray { t_min: 1e-3, t_max: 1.0, ..Ray::new(origin, light - origin) });
         }
         check(&bvh, &batch);

@@ -11,7 +11,7 @@
 //! one tree.
 //!
 //! A ray enters an instance moved to the mesh's space ([`Instance::ray_to_object`]), with the same
-//! `t`, for its direction is not normalised. A triangle's front stays its front in a mirrored
+//! `t`, for its direction is not normalized. A triangle's front stays its front in a mirrored
 //! instance.
 //!
 //! | file | holds |

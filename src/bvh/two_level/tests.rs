@@ -129,7 +129,7 @@ fn hits_are_those_of_moved_triangles_within_rounding() {
                 same += 1;
             }
             (None, None) => {}
-            // At an edge either may find the neighbour, or nothing.
+            // At an edge either may find the neighbor, or nothing.
             _ => different += 1,
         }
     }

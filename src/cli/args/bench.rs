@@ -33,7 +33,7 @@ pub enum Benchmark {
     /// Compile times of shaders, on one thread
     Compile(CompileTimesArgs),
     /// Specialized programs against others: frames of six interiors, shading alone, compile times
-    #[command(alias = "specialise")]
+    #[command(alias = renamed::SPECIALIZE)]
     Specialize(Box<BenchSpecializeArgs>),
 }
 
@@ -198,8 +198,8 @@ pub struct BenchSpecializeArgs {
     #[command(flatten)]
     pub threads: ThreadArgs,
     /// Facts that programs are specialized for, as `render --specialize` takes them; may be
-    /// repeated. The first is the baseline, the last is what `specialised` means
-    #[arg(long, alias = "specialise", value_name = "FACTS", help_heading = heading::COMPILER)]
+    /// repeated. The first is the baseline, the last is what `specialized` means
+    #[arg(long, alias = renamed::SPECIALIZE, value_name = "FACTS", help_heading = heading::COMPILER)]
     pub specialize: Vec<Specialize>,
     /// Width and height of the frames
     #[arg(long, value_name = "WxH", default_value = "120x90", value_parser = frame_size, help_heading = heading::CAMERA)]

@@ -30,7 +30,7 @@ const SIMULATE: &[&str] = &["simulate"];
 const HOSTED: &[&str] = &["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline"];
 const ARRAY: &[&str] = &["array"];
 /// Machines that make images of polygons.
-const POLYGONS: &[&str] = &["scan-line-tree", "fuchs", "parke", "hybrid", "pixel-planes", "demetrescu"];
+const POLYGONS: &[&str] = &["scan-line-tree", "fuchs", "parke", "hybrid", "pixel-planes", "demeterscu"];
 const LINES: &[&str] = &["hidden-line"];
 const RPU: &[&str] = &["rpu"];
 const PIXELFLOW: &[&str] = &["pixelflow"];

@@ -1,8 +1,13 @@
 //! Commands and options under the names that they had before: these are accepted for one release,
-//! with a note that has the new name. The aliases themselves stand where the commands and options
-//! are defined.
+//! with a note that has the new name. The aliases stand where the commands and options are defined.
 
 use std::ffi::OsString;
+
+/// The command and the option `specialize` in the spelling that they had before.
+pub const SPECIALIZE: &str = "specialise";
+
+/// The option `no-optimize` in the spelling that it had before.
+pub const NO_OPTIMIZE: &str = "no-optimise";
 
 /// Commands, the words of each before and now.
 const COMMANDS: [(&[&str], &str); 2] = [(&["volume"], "solid-volume"), (&["bench", "specialise"], "bench specialize")];

@@ -27,7 +27,7 @@ pub struct SiliconArgs {
     #[arg(long, value_name = "N", default_value_t = 10_000_000, help_heading = heading::MODEL)]
     pub cycles: u64,
     /// Leave out the passes that make the graph smaller
-    #[arg(long, alias = "no-optimise", help_heading = heading::MODEL)]
+    #[arg(long, alias = renamed::NO_OPTIMIZE, help_heading = heading::MODEL)]
     pub no_optimize: bool,
 }
 

@@ -15,9 +15,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The functions of the file, optimised, each with the shapes of its values for `--lanes` lanes.
+/// The functions of the file, optimized, each with the shapes of its values for `--lanes` lanes.
 pub fn shapes(args: &CompileArgs) -> Result<String, Failure> {
-    let (module, _, roots) = optimised(args)?;
+    let (module, _, roots) = optimized(args)?;
     let mut text = String::new();
     for Root { name, params } in roots {
         let shapes = ModuleShapes::new(&module, &name, &params, args.lanes.lanes);
@@ -30,7 +30,7 @@ pub fn shapes(args: &CompileArgs) -> Result<String, Failure> {
 
 /// The functions that do the work of each function of the file for `--lanes` lanes.
 pub fn vector(args: &CompileArgs) -> Result<String, Failure> {
-    let (module, sources, roots) = optimised(args)?;
+    let (module, sources, roots) = optimized(args)?;
     let mut made = Module::new();
     for Root { name, params } in roots {
         let vectorized = vectorize(&module, &name, args.lanes.lanes, &params);
@@ -60,8 +60,8 @@ struct Root {
     params: Vec<Shape>,
 }
 
-/// The optimised module, its sources, and the functions that the file defines.
-fn optimised(args: &CompileArgs) -> Result<(Module, SourceMap, Vec<Root>), Failure> {
+/// The optimized module, its sources, and the functions that the file defines.
+fn optimized(args: &CompileArgs) -> Result<(Module, SourceMap, Vec<Root>), Failure> {
     let pipeline = pipeline(args.passes.as_deref())?;
     let Compiled { mut module, sources, .. } = compiled(args)?;
     let own = |f: &&Function| f.origin == FunctionOrigin::User;

@@ -71,7 +71,7 @@ pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
     match (args.image, &args.out) {
         (Some(size), Some(out)) => {
             if info.result.ir() != Some(Type::Vec3) {
-                return Err(Failure::input(format!("error: `{}` gives no colour", signature(&info))));
+                return Err(Failure::input(format!("error: `{}` gives no color", signature(&info))));
             }
             let calls = pixels(size, &arguments)?;
             let results = on_runners(args, &module, &info, &calls, &sources)?;

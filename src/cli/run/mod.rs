@@ -36,7 +36,7 @@ impl Output {
         let value = json!({
             "cycles": stats.cycles,
             "issued": stats.issued,
-            "utilisation": stats.utilisation(),
+            "utilization": stats.utilization(),
             "active_threads": stats.active_threads(),
             "switches": stats.switches,
             "rays": stats.rays,
@@ -46,7 +46,7 @@ impl Output {
             stats.cycles,
             stats.issued,
             stats.active_threads(),
-            100.0 * stats.utilisation(),
+            100.0 * stats.utilization(),
             stats.switches,
             stats.rays,
         );

@@ -129,7 +129,7 @@ pub fn set_scene(
 /// Textures that an instruction can name.
 const MAX_TEXTURES: usize = 256;
 
-/// Adds a texture; its texels are linear colours with coverage in w.
+/// Adds a texture; its texels are linear colors with coverage in w.
 fn add_texture(
     bare: &mut StandaloneProgram,
     source: &TextureSource,

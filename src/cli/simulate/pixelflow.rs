@@ -51,7 +51,7 @@ fn us(picoseconds: u64) -> f64 {
 fn stages(frame: &Frame) -> Vec<(&'static str, u64, &'static str)> {
     let phases = &frame.phases;
     let mut stages = vec![
-        ("post-rast, pre-shade", frame.post_rasterise, "parameters and position, from the surface that is seen"),
+        ("post-rast, pre-shade", frame.post_rasterize, "parameters and position, from the surface that is seen"),
         ("compress", frame.expansion, "rendering node"),
         ("uncompress", frame.expansion, "shading node"),
         ("pre-illum", phases.before, "shading node"),
@@ -81,7 +81,7 @@ fn print_report(frame: &Frame, times: &Times, job: &Job) {
         times.region.height,
         frame.shaded
     );
-    println!("\nstages                             us   of all regions (rasterize is not modelled)");
+    println!("\nstages                             us   of all regions (rasterize is not modeled)");
     for (name, time, note) in stages(frame) {
         println!("  {name:<24} {:>10.2}   {note}", us(time));
     }

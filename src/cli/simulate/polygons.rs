@@ -6,7 +6,7 @@ use super::super::backend::{progressive, rpu_options, rpu_renderer, set_up_proce
 use super::super::charts;
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
-use super::super::judgement::{Judgement, Side, check_judgement_without_variances};
+use super::super::judgment::{Judgment, Side, check_judgment_without_variances};
 use super::super::output::print_json;
 use super::super::progress::{Work, with_progress};
 use super::super::run::program::Form;
@@ -38,20 +38,20 @@ pub fn run(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> 
     let Drawn { model, image, report, svg } = machine.run()?;
     write(args, &image, svg.as_deref())?;
     charts::write(args.charts.as_deref(), &report)?;
-    let judgement = args.check.map(|backend| machine.judge(&model, &image, backend)).transpose()?;
+    let judgment = args.check.map(|backend| machine.judge(&model, &image, backend)).transpose()?;
     if args.json {
         let mut document = report.json();
-        if let Some(judgement) = &judgement {
-            document["check"] = judgement.json().into();
+        if let Some(judgment) = &judgment {
+            document["check"] = judgment.json().into();
         }
         print_json(&document)?;
     } else {
         println!("{}", report.text());
-        if let Some(judgement) = &judgement {
-            println!("\n{judgement}");
+        if let Some(judgment) = &judgment {
+            println!("\n{judgment}");
         }
     }
-    judgement.map_or(Ok(()), |judgement| judgement.outcome())
+    judgment.map_or(Ok(()), |judgment| judgment.outcome())
 }
 
 /// Draws the scene into a file.
@@ -104,7 +104,7 @@ fn check(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> {
         None => {}
     }
     charts::make_folder(args.charts.as_deref())?;
-    check_judgement_without_variances(&args.judge, "a machine's image has none")
+    check_judgment_without_variances(&args.judge, "a machine's image has none")
 }
 
 /// Samples along the side of a pixel: 1 unless `--spp` asks for more.
@@ -117,7 +117,7 @@ fn side(args: &SimulateArgs) -> Result<u32, Failure> {
     }
 }
 
-/// Where the colours of a line drawing come from: black lines need no shaders.
+/// Where the colors of a line drawing come from: black lines need no shaders.
 fn colors_of(config: &hidden_lines::Config) -> Colors {
     match config.drawing.color {
         hidden_lines::Color::Black => Colors::Machine,
@@ -176,7 +176,7 @@ impl Machine<'_> {
         self.args.hardware.config.as_deref().map_or(Ok(T::default()), |path| read_config_with(path, parse))
     }
 
-    /// The scene's polygons with colours; those of the command line win over these.
+    /// The scene's polygons with colors; those of the command line win over these.
     fn model(&self, colors: Colors, interpolation: Interpolation) -> Result<Polygons, Failure> {
         let (args, job) = (self.args, self.job);
         let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
@@ -299,8 +299,8 @@ impl Machine<'_> {
         Ok(Drawn { model, image, report, svg: None })
     }
 
-    /// Compares with a back end's image of the same polygons and colours, at the same samples.
-    fn judge(&self, model: &Polygons, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
+    /// Compares with a back end's image of the same polygons and colors, at the same samples.
+    fn judge(&self, model: &Polygons, image: &Image, backend: Backend) -> Result<Judgment, Failure> {
         let (scene, own) = (&self.state.scene, self.job);
         let painted = model.painted(&scene.camera, scene.format);
         let program = link(&painted, SourceMap::new(), &LinkOptions::default())
@@ -317,6 +317,6 @@ impl Machine<'_> {
         machine.load(&job).map_err(fail)?;
         let colors = machine.colors(&painted::positions(size, side), &AtomicBool::new(false)).map_err(fail)?;
         let other = painted::image(size, side, &colors).map_err(|e| Failure::input(format!("error: {e}")))?;
-        Judgement::of(Side::of_machine(image), Side::of_machine(&other), &self.args.judge, None)
+        Judgment::of(Side::of_machine(image), Side::of_machine(&other), &self.args.judge, None)
     }
 }

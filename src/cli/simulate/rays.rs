@@ -6,7 +6,7 @@ use super::super::charts;
 use super::super::compare;
 use super::super::failure::Failure;
 use super::super::input::{job_of, open_project};
-use super::super::judgement::{Judgement, Side, check_judgement_without_variances};
+use super::super::judgment::{Judgment, Side, check_judgment_without_variances};
 use super::super::output::print_json;
 use super::super::progress::with_progress;
 use super::super::run::program::Form;
@@ -60,14 +60,14 @@ pub fn run(args: &SimulateArgs, machine: RayMachine) -> Result<(), Failure> {
     }
     charts::write(args.charts.as_deref(), &report)?;
     let most = args.heatmap.as_deref().map(|path| heat_map(path, heat.size, &heat.values)).transpose()?;
-    let judgement = args.check.map(|backend| simulation.judge(&image, backend)).transpose()?;
+    let judgment = args.check.map(|backend| simulation.judge(&image, backend)).transpose()?;
     if args.json {
         let mut document = report.json();
         if let Some(most) = most {
             document["heatmap"] = json!({ "black": 0, "brightest": most });
         }
-        if let Some(judgement) = &judgement {
-            document["check"] = judgement.json().into();
+        if let Some(judgment) = &judgment {
+            document["check"] = judgment.json().into();
         }
         print_json(&document)?;
     } else {
@@ -75,11 +75,11 @@ pub fn run(args: &SimulateArgs, machine: RayMachine) -> Result<(), Failure> {
         if let (Some(most), Some(path)) = (most, &args.heatmap) {
             print_scale(path, heat.what, most as f64);
         }
-        if let Some(judgement) = &judgement {
-            println!("\n{judgement}");
+        if let Some(judgment) = &judgment {
+            println!("\n{judgment}");
         }
     }
-    judgement.map_or(Ok(()), |judgement| judgement.outcome())
+    judgment.map_or(Ok(()), |judgment| judgment.outcome())
 }
 
 /// Refuses what the machine cannot do, before anything is rendered.
@@ -91,7 +91,7 @@ fn check(args: &SimulateArgs) -> Result<(), Failure> {
         image_file::check_writable(path)?;
     }
     charts::make_folder(args.charts.as_deref())?;
-    check_judgement_without_variances(&args.judge, "a machine's image has none")
+    check_judgment_without_variances(&args.judge, "a machine's image has none")
 }
 
 /// The result of a hardware model: the image, the data of the heat map, and the report.
@@ -225,10 +225,10 @@ impl Machine<'_> {
     }
 
     /// Renders the job on a back end, and compares.
-    fn judge(&self, image: &Image, backend: Backend) -> Result<Judgement, Failure> {
+    fn judge(&self, image: &Image, backend: Backend) -> Result<Judgment, Failure> {
         let other = compare::render(&self.args.scene, &self.args.gpu, backend, self.job, self.sampler)?;
         let (image, other) = (rounded(image), rounded(&other));
-        Judgement::of(Side::of_machine(&image), Side::of_machine(&other), &self.args.judge, None)
+        Judgment::of(Side::of_machine(&image), Side::of_machine(&other), &self.args.judge, None)
     }
 }
 

@@ -1,10 +1,10 @@
 //! The interference graph of registers (Węgrzanowski 2006, ch. 8), by component, and the affinities
 //! of copies.
 //!
-//! Two registers interfere (are neighbours) in a pair of components when one is written while the
+//! Two registers interfere (are neighbors) in a pair of components when one is written while the
 //! other is live. A scalar that may go to any component, and a vector of which only two components
 //! matter, are thus as free as they can be. The two sides of a copy have an affinity. Port
-//! neighbours are read by one instruction: the stack has one read port, so they cannot both be on
+//! neighbors are read by one instruction: the stack has one read port, so they cannot both be on
 //! it, unless in one register.
 
 use super::liveness::{LiveSet, Liveness, step};
@@ -34,7 +34,7 @@ pub struct Affinity {
 pub struct Interference {
     /// For each virtual register's node, the nodes that it interferes with and in which components
     /// (mine, theirs).
-    pub neighbours: Vec<Neighbours>,
+    pub neighbors: Vec<Neighbors>,
     /// For each node, the nodes that it has an affinity to.
     pub affinities: Vec<Vec<Affinity>>,
     /// For each node, nodes that are read together with it, and how often, loops counted eightfold.
@@ -51,12 +51,12 @@ pub struct Interference {
     pub accesses: Vec<u64>,
 }
 
-/// The nodes that a virtual register interferes with, each once in [`Neighbours::iter`].
+/// The nodes that a virtual register interferes with, each once in [`Neighbors::iter`].
 ///
 /// A list that is sorted and merged when it has doubled: nodes meet again and again, and a tree of
 /// them took a quarter of the time to compile a scene of 50 shaders.
 #[derive(Clone, Debug, Default)]
-pub struct Neighbours {
+pub struct Neighbors {
     /// The pairs with each general register. Each call writes all of them: in the list, they took half of
     /// the time to compile a shader of a thousand calls.
     general: [Pairs; ALLOCATABLE as usize],
@@ -66,7 +66,7 @@ pub struct Neighbours {
     merged: usize,
 }
 
-impl Neighbours {
+impl Neighbors {
     /// Shorter lists are not merged on the way.
     const SHORT: usize = 64;
 
@@ -141,7 +141,7 @@ impl Interference {
     pub fn of(f: &MFunc) -> Interference {
         let n = f.nodes();
         let mut g = Interference {
-            neighbours: vec![Neighbours::default(); n],
+            neighbors: vec![Neighbors::default(); n],
             affinities: vec![Vec::new(); n],
             ports: vec![BTreeMap::new(); n],
             mates: vec![BTreeMap::new(); n],
@@ -189,7 +189,7 @@ impl Interference {
             }
             g.mate(block, weight);
         }
-        g.neighbours.iter_mut().for_each(Neighbours::merge);
+        g.neighbors.iter_mut().for_each(Neighbors::merge);
         g.affinities.iter_mut().for_each(merge_affinities);
         g
     }
@@ -239,7 +239,7 @@ impl Interference {
                 }
                 for (of, other, pairs) in [(d, node, pairs), (node, d, flipped(pairs))] {
                     if pairs != 0 && of >= PHYSICAL_NODES {
-                        self.neighbours[of].add(other, pairs);
+                        self.neighbors[of].add(other, pairs);
                     }
                 }
             }

@@ -13,7 +13,7 @@ use shadewright_ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Target, Te
 use std::collections::{HashMap, HashSet};
 
 /// Runs the whole of this module on a function. With `share`, what the expansions compute twice is
-/// computed once: a length and the normalised vector share one `rsq`.
+/// computed once: a length and the normalized vector share one `rsq`.
 pub fn legalize(f: &mut Function, share: bool) {
     debug_assert!(!f.values.contains(&Type::Mat4), "matrices are lowered before any back end");
     remove_unreachable(f);

@@ -1,7 +1,7 @@
-//! Register allocation by graph colouring with interference and affinity (Węgrzanowski 2006, ch.
+//! Register allocation by graph coloring with interference and affinity (Węgrzanowski 2006, ch.
 //! 8).
 //!
-//! The graph of [`super::interference`] is coloured with places: components of `R0`–`R14` and of
+//! The graph of [`super::interference`] is colored with places: components of `R0`–`R14` and of
 //! the stack window `S0`–`S7`. What lives across a call can only be on the stack, where it is
 //! computed directly, and `push` covers it; other values go there when the `R` registers run out.
 //! What finds no place goes to the thread's memory ([`super::spill`]), and allocation restarts.
@@ -109,7 +109,7 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
     for round in 0..rounds {
         let graph = Interference::of(&f);
         let at_once = if round < single { 1 } else { usize::MAX };
-        match Colouring::run(&f, &graph, rules, &forbidden, &saved, &relief, at_once) {
+        match Coloring::run(&f, &graph, rules, &forbidden, &saved, &relief, at_once) {
             Ok(spots) => {
                 set_pushes(&mut f, &spots);
                 rewrite(&mut f, &spots);
@@ -145,7 +145,7 @@ const LEFT_LIVE: usize = 256;
 /// Affinities of another register that are looked at to guess where it will be, at most.
 const MOST_AFFINITIES: usize = 256;
 
-/// Why a colouring failed.
+/// Why a coloring failed.
 enum Failure {
     /// A register should be read from elsewhere than the stack, whose read port is taken by those
     /// that are `there` too.
@@ -213,7 +213,7 @@ struct Relief {
 }
 
 impl Relief {
-    /// Changes the function so that the next colouring gets further; `None` if that takes a
+    /// Changes the function so that the next coloring gets further; `None` if that takes a
     /// register for reloads, and there is none.
     fn give(&mut self, f: &mut MFunc, graph: &Interference, failures: &[Failure], input: Option<u8>) -> Option<()> {
         let mut blocks = blocks_of(f, failures);
@@ -283,7 +283,7 @@ impl Relief {
     }
 }
 
-struct Colouring<'a> {
+struct Coloring<'a> {
     f: &'a MFunc,
     graph: &'a Interference,
     rules: &'a Rules,
@@ -302,7 +302,7 @@ struct Colouring<'a> {
     across_in: [u32; 4],
 }
 
-impl Colouring<'_> {
+impl Coloring<'_> {
     fn run(
         f: &MFunc,
         graph: &Interference,
@@ -315,7 +315,7 @@ impl Colouring<'_> {
         let across = (PHYSICAL_NODES..f.nodes()).filter(|&n| graph.accesses[n] > 0 && graph.across_call[n]).count();
         let roomy = across <= usize::from(STACK_WINDOW);
         let (spots, load) = (vec![None; f.nodes()], vec![[0; 4]; ROWS]);
-        let mut c = Colouring { f, graph, rules, forbidden, saved, spots, load, roomy, across_in: [0; 4] };
+        let mut c = Coloring { f, graph, rules, forbidden, saved, spots, load, roomy, across_in: [0; 4] };
         for n in 0..ALLOCATABLE as usize {
             c.spots[n] = Some(Spot { row: n, component: Component::X });
         }
@@ -374,15 +374,15 @@ impl Colouring<'_> {
         }
     }
 
-    /// The nodes by rising difficulty: fewest neighbours first, then fewest affinities (ch. 8).
+    /// The nodes by rising difficulty: fewest neighbors first, then fewest affinities (ch. 8).
     /// Unused registers are left out.
     fn order(&self) -> Vec<usize> {
         let nodes: Vec<usize> = (PHYSICAL_NODES..self.f.nodes()).filter(|&n| self.graph.accesses[n] > 0).collect();
         let mut degree: Vec<Option<usize>> = vec![None; self.f.nodes()];
-        nodes.iter().for_each(|&n| degree[n] = Some(self.graph.neighbours[n].len()));
+        nodes.iter().for_each(|&n| degree[n] = Some(self.graph.neighbors[n].len()));
         let copies: Vec<u32> = (0..self.f.nodes()).map(|n| self.graph.copies(n)).collect();
         let key = |n: usize, d: usize| std::cmp::Reverse((d, copies[n], n));
-        let mut heap: BinaryHeap<_> = nodes.iter().map(|&n| key(n, self.graph.neighbours[n].len())).collect();
+        let mut heap: BinaryHeap<_> = nodes.iter().map(|&n| key(n, self.graph.neighbors[n].len())).collect();
         let mut order = Vec::with_capacity(nodes.len());
         while let Some(std::cmp::Reverse((d, _, n))) = heap.pop() {
             // Entries with an old degree are passed over.
@@ -391,7 +391,7 @@ impl Colouring<'_> {
             }
             degree[n] = None;
             order.push(n);
-            for e in self.graph.neighbours[n].keys() {
+            for e in self.graph.neighbors[n].keys() {
                 if let Some(d) = &mut degree[e] {
                     *d -= 1;
                     heap.push(key(e, *d));
@@ -412,7 +412,7 @@ impl Colouring<'_> {
         }
     }
 
-    /// For each row, the components that the node cannot be at because of the neighbours that `by`
+    /// For each row, the components that the node cannot be at because of the neighbors that `by`
     /// holds for: for wide nodes all or nothing.
     fn blocked(&self, node: usize, by: impl Fn(usize) -> bool) -> Vec<Mask> {
         let mut blocked = vec![Mask::NONE; ROWS];
@@ -422,9 +422,9 @@ impl Colouring<'_> {
             let whole = is_saved || class == Class::Wide && !forbidden.is_empty();
             blocked[row] = if whole { Mask::XYZW } else { forbidden };
         }
-        for (neighbour, pairs) in self.graph.neighbours[node].iter().filter(|(e, _)| by(*e)) {
-            let Some(spot) = self.spots[neighbour] else { continue };
-            let theirs = self.class(neighbour);
+        for (neighbor, pairs) in self.graph.neighbors[node].iter().filter(|(e, _)| by(*e)) {
+            let Some(spot) = self.spots[neighbor] else { continue };
+            let theirs = self.class(neighbor);
             for (mine, other) in components_of(pairs) {
                 let at = position(theirs, other, spot.component);
                 if class != Class::Wide {
@@ -452,7 +452,7 @@ impl Colouring<'_> {
         // outside w takes a register of the window from the vectors, so that is for windows with
         // room.
         let [in_x, .., in_w] = self.across_in;
-        let favourite = if across && self.roomy && in_w > in_x { Component::X } else { Component::W };
+        let favorite = if across && self.roomy && in_w > in_x { Component::X } else { Component::W };
         let mut port = false;
         let mut best = None;
         for (row, &blocked) in blocked.iter().enumerate() {
@@ -470,7 +470,7 @@ impl Colouring<'_> {
                 // use for the frugal, then the emptiest, then the first. On the stack the first is
                 // better than the emptiest, so that calls push little.
                 let affinities = if self.rules.coalesce { self.affinity(node, spot) } else { 0 };
-                let wrong = class == Class::Scalar && component != favourite;
+                let wrong = class == Class::Scalar && component != favorite;
                 let loads = || self.occupied(node, spot).components().map(|c| self.load[row][c.index()]);
                 let fresh =
                     if self.rules.frugal && row >= usize::from(FREE) { loads().filter(|&l| l == 0).count() } else { 0 };
@@ -541,10 +541,10 @@ impl Colouring<'_> {
         Failure::Port { v, there: there.into_iter().chain([node]).filter_map(vreg_of).collect() }
     }
 
-    /// Whom to spill when `node` finds no place: a shared copy, it, or one of its neighbours,
+    /// Whom to spill when `node` finds no place: a shared copy, it, or one of its neighbors,
     /// whichever is used least for the room it takes.
     fn victim(&self, node: usize, relief: &Relief) -> VReg {
-        // Only a neighbour in a place that the node could have is of use.
+        // Only a neighbor in a place that the node could have is of use.
         let blocked = self.blocked(node, |e| vreg_of(e).is_none());
         let in_the_way = |e: &usize| {
             self.spots[*e].is_some_and(|s| {
@@ -552,14 +552,14 @@ impl Colouring<'_> {
                 !free.is_empty()
             })
         };
-        let candidates: BTreeSet<usize> = self.graph.neighbours[node]
+        let candidates: BTreeSet<usize> = self.graph.neighbors[node]
             .keys()
             .filter(in_the_way)
             .chain([node])
             .filter(|&n| vreg_of(n).is_some_and(|v| !relief.temporary.contains(&v)))
             .collect();
         let cost = |n: &usize| {
-            let room = self.graph.neighbours[*n].len() as u64 + 1;
+            let room = self.graph.neighbors[*n].len() as u64 + 1;
             let shared = vreg_of(*n).is_some_and(|v| relief.shared.contains(&v));
             (!shared, self.graph.accesses[*n].saturating_mul(1000) / room, *n)
         };

@@ -626,7 +626,7 @@ impl Selector<'_> {
     }
 
     fn call(&mut self, callee: Callee, inst: &Inst) -> Result<(), Error> {
-        // The thesis's shaders take a ray and give a colour; they know neither depth nor opacity.
+        // The thesis's shaders take a ray and give a color; they know neither depth nor opacity.
         let bare = self.context.abi == Abi::Thesis && callee == Callee::HitShader;
         let args = if bare { &inst.args[..2] } else { &inst.args[..] };
         let places = calls::assign(args.iter().map(|&a| self.f.ty(a)), &self.f.name)?;

@@ -1,7 +1,7 @@
 //! Allocation of the four components of `S`, where reciprocals and roots arrive (Węgrzanowski 2006,
 //! §9.2 and §13.5).
 //!
-//! Selection gives each result a register of [`Class::Special`]. They are coloured with the
+//! Selection gives each result a register of [`Class::Special`]. They are colored with the
 //! components of `S` before the general registers are allocated, because what finds no component,
 //! or lives across a call that changes it, is copied to a scalar register as soon as it is there.
 //! It takes and gives a function on virtual registers, without special ones in the end.
@@ -24,7 +24,7 @@ pub fn allocate(f: &mut MFunc) {
     for round in 0.. {
         let graph = Graph::of(f);
         let at_once = if round < SINGLE_ROUNDS { 1 } else { usize::MAX };
-        let failed = match graph.colour(at_once) {
+        let failed = match graph.color(at_once) {
             Ok(components) => return rewrite(f, &components),
             Err(failed) => failed,
         };
@@ -81,7 +81,7 @@ fn part_shared_results(f: &mut MFunc) {
 /// The interference graph of special registers.
 #[derive(Default)]
 struct Graph {
-    neighbours: BTreeMap<VReg, BTreeSet<VReg>>,
+    neighbors: BTreeMap<VReg, BTreeSet<VReg>>,
     /// Components that a register cannot be in.
     blocked: HashMap<VReg, Mask>,
     /// How often a register is written, loops counted eightfold.
@@ -103,8 +103,8 @@ impl Graph {
                     MOp::Arith(MArith { special: Some(Special { dst: Place::V(v), .. }), dst, mask, .. }) => {
                         let alive = alive();
                         let others = || alive.iter().filter(|o| *o != v);
-                        g.neighbours.entry(*v).or_default().extend(others());
-                        others().for_each(|o| g.neighbours.entry(*o).or_default().extend([*v]));
+                        g.neighbors.entry(*v).or_default().extend(others());
+                        others().for_each(|o| g.neighbors.entry(*o).or_default().extend([*v]));
                         *g.writes.entry(*v).or_default() += block_weight(block.depth);
                         // The write mask is that of the register too: a wide one fixes it.
                         if is_fixed(f, *dst) {
@@ -138,10 +138,10 @@ impl Graph {
     }
 
     /// Components for all, the most difficult first; or the first `at_most` registers without one.
-    fn colour(&self, at_most: usize) -> Result<HashMap<VReg, Component>, Vec<VReg>> {
+    fn color(&self, at_most: usize) -> Result<HashMap<VReg, Component>, Vec<VReg>> {
         // The difficulty of each register that is left; the heap has old ones too.
         let difficulty = |(&v, e): (&VReg, &BTreeSet<VReg>)| (v, e.len() + self.blocked(v).len());
-        let mut left: HashMap<VReg, usize> = self.neighbours.iter().map(difficulty).collect();
+        let mut left: HashMap<VReg, usize> = self.neighbors.iter().map(difficulty).collect();
         let mut easiest: BinaryHeap<Reverse<(usize, VReg)>> = left.iter().map(|(&v, &d)| Reverse((d, v))).collect();
         let mut order = Vec::with_capacity(left.len());
         while let Some(Reverse((d, v))) = easiest.pop() {
@@ -150,7 +150,7 @@ impl Graph {
             }
             left.remove(&v);
             order.push(v);
-            for e in &self.neighbours[&v] {
+            for e in &self.neighbors[&v] {
                 if let Some(d) = left.get_mut(e) {
                     *d = d.saturating_sub(1);
                     easiest.push(Reverse((*d, *e)));
@@ -160,9 +160,9 @@ impl Graph {
         let mut failed = Vec::new();
         let mut components: HashMap<VReg, Component> = HashMap::new();
         for v in order.into_iter().rev() {
-            let neighbours = &self.neighbours[&v];
+            let neighbors = &self.neighbors[&v];
             let taken =
-                neighbours.iter().filter_map(|e| components.get(e)).fold(self.blocked(v), |m, &c| m.union(c.into()));
+                neighbors.iter().filter_map(|e| components.get(e)).fold(self.blocked(v), |m, &c| m.union(c.into()));
             // From w on: there a scalar is written beside a vector operation.
             let free =
                 [Component::W, Component::X, Component::Y, Component::Z].into_iter().find(|&c| !taken.contains(c));
@@ -178,16 +178,16 @@ impl Graph {
     }
 
     /// Whom to copy away when `v` finds no component: the one that is written least, then the one
-    /// with most neighbours.
+    /// with most neighbors.
     fn victim(&self, v: VReg, short: &HashSet<VReg>) -> VReg {
         if self.blocked(v) == Mask::XYZW {
             return v;
         }
         let cost = |v: &VReg| {
             let writes = self.writes.get(v).copied().unwrap_or(0);
-            (writes, std::cmp::Reverse(self.neighbours.get(v).map_or(0, BTreeSet::len)), *v)
+            (writes, std::cmp::Reverse(self.neighbors.get(v).map_or(0, BTreeSet::len)), *v)
         };
-        let candidates = self.neighbours[&v].iter().copied().chain([v]).filter(|c| !short.contains(c));
+        let candidates = self.neighbors[&v].iter().copied().chain([v]).filter(|c| !short.contains(c));
         candidates.min_by_key(cost).unwrap_or(v)
     }
 }

@@ -26,7 +26,7 @@ fn module(text: &str) -> Module {
     module
 }
 
-/// A plane `y = 1` above, memory of recognisable values, and numbered program constants.
+/// A plane `y = 1` above, memory of recognizable values, and numbered program constants.
 struct Ceiling;
 
 fn plane(origin: [f32; 3], direction: [f32; 3], arg: [f32; 4]) -> Option<f32> {

@@ -3,7 +3,7 @@
 //!
 //! It takes a module of cores as a front end makes it and gives one whose surface shaders are
 //! called as the listings are: ray origin in `R0.xyz`, direction in `R1.xyz`, the hit in `HIT` and
-//! `HIT_TRI`, the colour back in `R0.xyz`, no opacity. `E` is the origin, `N` is flat, `Cs` comes
+//! `HIT_TRI`, the color back in `R0.xyz`, no opacity. `E` is the origin, `N` is flat, `Cs` comes
 //! with the triangle. A call of the library's `trace` is a `trace` with the default argument and a
 //! call of the hit's shader.
 
@@ -142,11 +142,11 @@ fn bind_surface(f: &mut Function) -> Result<(), Unbound> {
     let mut insts = w.out;
     insts.append(&mut f.blocks[0].insts);
     f.blocks[0].insts = insts;
-    let colour = f.results.iter().position(|r| &*r.name == "Ci").unwrap_or(0);
+    let color = f.results.iter().position(|r| &*r.name == "Ci").unwrap_or(0);
     f.results = vec![ResultInfo { name: "Ci".into(), ty: Type::Vec3 }];
     for b in &mut f.blocks {
         if let Terminator::Return(values) = &mut b.term {
-            *values = values.get(colour).copied().into_iter().collect();
+            *values = values.get(color).copied().into_iter().collect();
         }
     }
     f.kind = FunctionKind::Entry(EntryPoint::Other);

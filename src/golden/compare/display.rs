@@ -1,7 +1,7 @@
 //! Display space: what two images look like on a screen, the common input of the metrics.
 //!
 //! Takes linear premultiplied images and gives sRGB-encoded values in 0..=1, a strip of rows at a
-//! time. Colour stays premultiplied, which is the image over black; alpha is clamped and not
+//! time. Color stays premultiplied, which is the image over black; alpha is clamped and not
 //! encoded. Nothing here judges.
 
 use rayon::prelude::*;
@@ -87,7 +87,7 @@ fn pair(first: &Image, second: &Image, rows: Range<usize>) -> (DisplayImage, Dis
 }
 
 impl DisplayImage {
-    /// The colour as 8-bit codes, three bytes a pixel.
+    /// The color as 8-bit codes, three bytes a pixel.
     #[must_use]
     pub fn rgb8(&self) -> Vec<u8> {
         self.rgba.iter().flat_map(|&[r, g, b, _]| [r, g, b].map(quantize8)).collect()

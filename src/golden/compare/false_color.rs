@@ -1,8 +1,8 @@
-//! False colours: a value of 0..=1 as a colour that grows brighter with it, from black over violet
+//! False colors: a value of 0..=1 as a color that grows brighter with it, from black over violet
 //! and orange to pale yellow.
 //!
-//! The ramp is a table of display-space colours, joined by straight lines; its luma rises
-//! everywhere, so it reads in grey as well. Small errors matter most, so the position on the ramp
+//! The ramp is a table of display-space colors, joined by straight lines; its luma rises
+//! everywhere, so it reads in gray as well. Small errors matter most, so the position on the ramp
 //! is the square root of the value.
 
 use shadewright_image::color::decode_srgb;
@@ -11,7 +11,7 @@ use shadewright_image::color::decode_srgb;
 const RAMP: [[u8; 3]; 7] =
     [[0, 0, 0], [38, 16, 84], [104, 24, 122], [176, 44, 104], [232, 90, 60], [250, 168, 70], [254, 250, 205]];
 
-/// The linear colour of a value; values outside 0..=1 are clamped.
+/// The linear color of a value; values outside 0..=1 are clamped.
 pub fn color(value: f32) -> [f32; 3] {
     let position = value.clamp(0.0, 1.0).sqrt() * (RAMP.len() - 1) as f32;
     let step = (position as usize).min(RAMP.len() - 2);

@@ -52,12 +52,12 @@ mod tests {
     fn black_against_white_is_the_largest_error() {
         let map = error_map(&flat(64, 64, 0), &flat(64, 64, 255));
         // Inside, where no filter reaches over the border: flat images have no features, so the
-        // colour error is all.
+        // color error is all.
         assert!((map[32 * 64 + 32] - 0.97).abs() < 0.03, "{}", map[32 * 64 + 32]);
     }
 
     #[test]
-    fn a_shift_of_mid_grey_by_one_code_is_an_error_of_three_hundredths() {
+    fn a_shift_of_mid_gray_by_one_code_is_an_error_of_three_hundredths() {
         assert!((mean(&error_map(&flat(64, 64, 128), &flat(64, 64, 129))) - 0.03).abs() < 0.001);
     }
 

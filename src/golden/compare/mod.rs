@@ -2,12 +2,12 @@
 //!
 //! Takes two finished [`Image`]s of one size and gives a [`Report`] of metrics, from which a
 //! [`Tolerance`] or a single [`Metric`] makes a [`Verdict`] and [`Report::difference_image`] a
-//! false-colour image. It knows nothing of renderers, scenes or files, and prints nothing.
+//! false-color image. It knows nothing of renderers, scenes or files, and prints nothing.
 //!
 //! Where the variances of the pixels are known, [`significance`] tests whether two noisy images have
 //! the same means, and [`regions`] names where they have not.
 //!
-//! All metrics but one are computed in *display space* ([`display`]): premultiplied colour, that is
+//! All metrics but one are computed in *display space* ([`display`]): premultiplied color, that is
 //! the image over black, clamped to 0..=1 and sRGB encoded, because that is what people look at and
 //! what 8-bit files hold. The exception is the largest linear difference, which sees what lies
 //! beyond white.
@@ -105,7 +105,7 @@ pub fn compare(first: &Image, second: &Image) -> Result<Report, CompareError> {
 /// everywhere.
 fn telling_channels(image: &Image) -> Channels {
     match image.channels {
-        Channels::GreyAlpha if image.is_opaque() => Channels::Grey,
+        Channels::GrayAlpha if image.is_opaque() => Channels::Gray,
         Channels::Rgba if image.is_opaque() => Channels::Rgb,
         channels => channels,
     }
@@ -118,7 +118,7 @@ pub(crate) mod test_images {
     use shadewright_image::Image;
     use shadewright_image::color::decode_srgb8;
 
-    /// An opaque grey image of one 8-bit code.
+    /// An opaque gray image of one 8-bit code.
     pub fn flat(width: u32, height: u32, code: u8) -> Image {
         let x = decode_srgb8(code);
         let pixels = width as usize * height as usize;
@@ -181,10 +181,10 @@ mod tests {
 
     #[test]
     fn a_channel_mismatch_tells_both_channels() {
-        let (grey, rgb) = (Image { channels: Channels::Grey, ..flat(2, 2, 9) }, flat(2, 2, 9));
+        let (gray, rgb) = (Image { channels: Channels::Gray, ..flat(2, 2, 9) }, flat(2, 2, 9));
         assert_eq!(
-            compare(&grey, &rgb).unwrap_err().to_string(),
-            "the images differ in channels: the first is grey, the second RGB; convert one of them"
+            compare(&gray, &rgb).unwrap_err().to_string(),
+            "the images differ in channels: the first is gray, the second RGB; convert one of them"
         );
     }
 

@@ -64,7 +64,7 @@ impl Report {
         self.significance.as_ref().map(|significance| significance.image(self.width, self.height))
     }
 
-    /// The FLIP error of every pixel in false colours: black is no error, then violet, red, orange,
+    /// The FLIP error of every pixel in false colors: black is no error, then violet, red, orange,
     /// and pale yellow for an error of 1. The scale is the square root: 0.01 is a tenth of the way,
     /// 0.25 half of it.
     #[must_use]

@@ -118,7 +118,7 @@ pub struct Significance {
 const PRINTED: usize = 10;
 
 impl Significance {
-    /// The map in colours: red where the second image is brighter, blue where it is darker. Up to the
+    /// The map in colors: red where the second image is brighter, blue where it is darker. Up to the
     /// critical value they grow from black to half of their brightness; beyond it they are bright, and
     /// nearer to white the more it is exceeded, up to eight times.
     ///

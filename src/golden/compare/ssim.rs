@@ -114,14 +114,14 @@ mod tests {
 
     #[test]
     fn a_window_of_two_pixels_gives_the_value_worked_out_by_hand() {
-        // x = (0, 1) and y = (1, 0). With w the weight of the neighbour over the sum of both, the window of either pixel has
+        // x = (0, 1) and y = (1, 0). With w the weight of the neighbor over the sum of both, the window of either pixel has
         // means w and 1 - w, both variances w(1 - w) and covariance -w(1 - w).
         let mut x = flat(2, 1, 0);
         x.rgba[1] = [1.0; 4];
         let mut y = x.clone();
         y.rgba.swap(0, 1);
-        let neighbour = (-1.0_f64 / 4.5).exp();
-        let w = neighbour / (1.0 + neighbour);
+        let neighbor = (-1.0_f64 / 4.5).exp();
+        let w = neighbor / (1.0 + neighbor);
         let product = w * (1.0 - w);
         let expected =
             (2.0 * product + C1) / (w * w + (1.0 - w) * (1.0 - w) + C1) * ((C2 - 2.0 * product) / (C2 + 2.0 * product));

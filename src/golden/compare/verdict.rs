@@ -26,9 +26,9 @@ pub struct Tolerance {
 ///
 /// The machines run the same arithmetic, so only rounding (fused multiply-adds, a driver's square
 /// root) may distinguish them: the share leaves room for pixels on edges, where a ray may fall on
-/// the other side. FLIP's scale is steep: mid-grey off by one level everywhere is a mean of 0.030,
+/// the other side. FLIP's scale is steep: mid-gray off by one level everywhere is a mean of 0.030,
 /// by four levels 0.079 (the first is a test in [`super::flip`]), so 0.01 lets about a third of the
-/// pixels round to the neighbouring level.
+/// pixels round to the neighboring level.
 impl Default for Tolerance {
     fn default() -> Self {
         Self { flip_mean: 0.01, levels: 4, over_threshold_share: 0.001 }
@@ -203,7 +203,7 @@ impl Check {
     }
 }
 
-/// The outcome of a judgement. `Display` says it in one line for each check, the outcome first.
+/// The outcome of a judgment. `Display` says it in one line for each check, the outcome first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
     /// True if all checks passed and all pixels are finite.

@@ -46,7 +46,7 @@
   ];
   const LABELS = {
     reference: "Reference", render: "Render", "difference-1": "Difference", "difference-10": "Difference × 10",
-    "difference-100": "Difference × 100", bits: "White where bits differ", flip: "FLIP error, in false colours",
+    "difference-100": "Difference × 100", bits: "White where bits differ", flip: "FLIP error, in false colors",
     significance: "Significant differences of the means: warm where the render is brighter, cold where it is darker",
   };
   const FACTORS = [0.125, 0.25, 0.5, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32];

@@ -2,7 +2,7 @@
 //!
 //! Front ends and the standard library call them, and the linker defines them. What depends on the
 //! object that is shaded (its lights, volumes, ray depths, co-shaders) is defined once for each
-//! specialisation, under a name with [`specialisation_suffix`].
+//! specialization, under a name with [`specialization_suffix`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub enum Intrinsic {
     LightCount,
     /// `(u32 i, vec3 Ps, vec3 Ns) → (vec3 L, vec3 Cl, f32 t_max)`: light `i` at a point. `L` points
     /// from the surface towards the light; `t_max` is the length of the shadow ray in units of
-    /// normalised `L`, negative where the light casts no shadow.
+    /// normalized `L`, negative where the light casts no shadow.
     LightSample,
     /// `(vec3 Ps, vec3 Ns) → vec3`: the sum of the ambient lights.
     LightAmbient,
@@ -159,7 +159,7 @@ impl Intrinsic {
         self.to_string().into()
     }
 
-    /// Reads the name of a function, specialised or not.
+    /// Reads the name of a function, specialized or not.
     pub fn parse(function: &str) -> Option<Self> {
         let function = generic_name(function);
         if let Some((intrinsic, _)) = Self::FIXED.iter().find(|f| f.1 == function) {
@@ -177,7 +177,7 @@ impl Intrinsic {
         Some(Intrinsic::GatherOutput { ty, of_primitive: word == "primitive", name: name.into() })
     }
 
-    /// True if a function is this one, specialised or not.
+    /// True if a function is this one, specialized or not.
     pub fn is(&self, function: &str) -> bool {
         Self::parse(function).as_ref() == Some(self)
     }
@@ -204,7 +204,7 @@ impl From<Intrinsic> for Arc<str> {
 }
 
 /// The suffix of the names of functions' copies for specialization `n`.
-pub fn specialisation_suffix(n: usize) -> String {
+pub fn specialization_suffix(n: usize) -> String {
     format!("@{n}")
 }
 
@@ -220,7 +220,7 @@ pub fn underived_name(function: &str) -> &str {
     }
 }
 
-/// The name of a function without that of its specialisation.
+/// The name of a function without that of its specialization.
 pub fn generic_name(function: &str) -> &str {
     match function.rsplit_once('@') {
         Some((name, n)) if !name.is_empty() && !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => name,
@@ -236,14 +236,14 @@ mod tests {
     fn the_name_of_an_intrinsic_gives_the_intrinsic_back() {
         let fixed = Intrinsic::FIXED.map(|f| f.0);
         let others = [
-            Intrinsic::LightMessage(DataType::Color, "own.colour@2x".into()),
+            Intrinsic::LightMessage(DataType::Color, "own.color@2x".into()),
             Intrinsic::LightEnvironment(3),
             Intrinsic::GatherOutput { ty: DataType::Float, of_primitive: true, name: "u".into() },
             Intrinsic::GatherOutput { ty: DataType::Vector, of_primitive: false, name: "N".into() },
         ];
         for intrinsic in fixed.into_iter().chain(others) {
             assert_eq!(Intrinsic::parse(&intrinsic.name()), Some(intrinsic.clone()));
-            assert!(intrinsic.is(&format!("{intrinsic}{}", specialisation_suffix(12))));
+            assert!(intrinsic.is(&format!("{intrinsic}{}", specialization_suffix(12))));
         }
         assert_eq!(Intrinsic::parse("lights.message.q.x"), None);
         assert_eq!(generic_name("@camera"), "@camera");

@@ -1,4 +1,4 @@
-//! Operations between the lanes of a vector, as calls that the vectoriser replaces.
+//! Operations between the lanes of a vector, as calls that the vectorizer replaces.
 //!
 //! In code that runs for one sample there is one lane: its number is 0, and every operation gives
 //! its operand. Operations whose operand may have several types end with its name, as in

@@ -16,7 +16,7 @@ pub mod library;
 
 pub use bake::{BakeCall, BakeKind};
 pub use inputs::{Axis, Input, Query, QuerySource, ShaderSpace, input};
-pub use intrinsics::{DERIVED, DataType, Intrinsic, generic_name, specialisation_suffix, underived_name};
+pub use intrinsics::{DERIVED, DataType, Intrinsic, generic_name, specialization_suffix, underived_name};
 pub use lanes::{LaneIntrinsic, Reduction};
 
 /// A parameter name of an RTSL object as the reference and the parameter of the object that it
@@ -29,7 +29,7 @@ pub fn referred_parameter(name: &str) -> Option<(&str, &str)> {
 /// The kinds of shaders of the RenderMan Shading Language (RISpec 3.2, chapter 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShaderKind {
-    /// Gives the colour of light that leaves a point of a surface.
+    /// Gives the color of light that leaves a point of a surface.
     Surface,
     /// Gives the light that falls on a point.
     Light,

@@ -477,7 +477,7 @@ fn f(v0 x: f32) -> (return: f32) {{\nb0:\n  v1: f32 = call g(v0, v0)\n  v2: f32 
     }
 
     #[test]
-    fn a_specialised_function_waits_and_is_then_copied_where_an_argument_is_known() {
+    fn a_specialized_function_waits_and_is_then_copied_where_an_argument_is_known() {
         let body: String = (2..40).map(|i| format!("  v{i}: f32 = mul v0, v{}\n", i - 1)).collect();
         let text = |arg: &str| {
             format!(

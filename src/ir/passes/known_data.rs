@@ -2,7 +2,7 @@
 //! constants of the code.
 //!
 //! Texture descriptors, parameters of lights, the size of the image are data for a program that
-//! serves any scene. A program that is specialised for one (Pérard-Gayot 2020, chapter 3) is given
+//! serves any scene. A program that is specialized for one (Pérard-Gayot 2020, chapter 3) is given
 //! them as [`KnownData`]: a load from a constant address of them, and a component of a known
 //! program constant, are folded. Which data these are is the linker's choice; who changes them
 //! afterwards has to link again.

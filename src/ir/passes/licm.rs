@@ -35,7 +35,7 @@ pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
     }
     let in_place = values_read_in_place(func);
     let mut inside = vec![false; func.blocks.len()];
-    // Blocks that got a new neighbour which the tree does not know: loops around them wait for the
+    // Blocks that got a new neighbor which the tree does not know: loops around them wait for the
     // next round.
     let mut changed: HashSet<BlockId> = HashSet::new();
     let (mut moved, mut work) = (0, 0);

@@ -32,7 +32,7 @@ enum Work {
     Configured(fn(&mut Function, &Pipeline) -> usize),
     Module(fn(&mut Module, &Pipeline, Stage) -> usize),
     /// It makes variants of functions.
-    Specialiser(fn(&mut Module, &Pipeline, &mut variants::Log) -> usize),
+    Specializer(fn(&mut Module, &Pipeline, &mut variants::Log) -> usize),
     /// The linker runs it, on each shader.
     Linker,
 }
@@ -46,7 +46,7 @@ pub const PASSES: [Pass; 19] = [
     },
     Pass {
         name: "known",
-        description: "folds loads of memory and program constants that a scene fixes, where it is specialised",
+        description: "folds loads of memory and program constants that a scene fixes, where it is specialized",
         work: Work::Configured(|f, pipeline| known_data::run(f, &pipeline.known)),
     },
     Pass {
@@ -117,8 +117,8 @@ pub const PASSES: [Pass; 19] = [
     Pass { name: "visible", description: "merges equal batches of shadow rays", work: Work::Function(visible::run) },
     Pass {
         name: "variants",
-        description: "calls variants of functions for constant arguments, as filters and the scene's specialisation say",
-        work: Work::Specialiser(|m, pipeline, log| variants::run(m, &pipeline.variants, log)),
+        description: "calls variants of functions for constant arguments, as filters and the scene's specialization say",
+        work: Work::Specializer(|m, pipeline, log| variants::run(m, &pipeline.variants, log)),
     },
     Pass {
         name: "inline",
@@ -276,7 +276,7 @@ impl Pipeline {
     }
 
     /// Makes forced calls plain ones (see [`variants::force`]), defines operations between lanes for
-    /// one lane (see [`lanes`]), settles what is not normalised again (see
+    /// one lane (see [`lanes`]), settles what is not normalized again (see
     /// [`super::unit_vectors`]), replaces matrices by
     /// their rows (see [`matrices`]) and derivatives by what computes them (see [`derivatives`]),
     /// whatever passes are chosen; then runs the passes on a verified module, round after round
@@ -329,10 +329,10 @@ impl Pipeline {
                     Work::Function(run) => each_function(&run),
                     Work::Configured(run) => each_function(&|func| run(func, self)),
                     Work::Module(run) => run(module, self, stage),
-                    Work::Specialiser(run) => run(module, self, &mut report.variants),
+                    Work::Specializer(run) => run(module, self, &mut report.variants),
                     Work::Linker => 0,
                 };
-                if changes > 0 && matches!(pass.work, Work::Module(_) | Work::Specialiser(_)) {
+                if changes > 0 && matches!(pass.work, Work::Module(_) | Work::Specializer(_)) {
                     changed = vec![true; module.functions.len()];
                     dirty = changed.clone();
                 }

@@ -3,7 +3,7 @@
 //!
 //! It takes a verified module and leaves one without the type `mat4`, signatures included: a
 //! parameter `m` becomes `m.0` to `m.3`, and so do results, block parameters, array slots and
-//! arguments. `compose` and `extract` of matrices disappear. This is no optimisation and cannot be
+//! arguments. `compose` and `extract` of matrices disappear. This is no optimization and cannot be
 //! switched off: the pipeline runs it first, and neither the passes nor the back ends know
 //! matrices.
 

@@ -1,4 +1,4 @@
-//! Analyses and transformations, one file each; [`manager`] chooses, orders and times them.
+//! Analyzes and transformations, one file each; [`manager`] chooses, orders and times them.
 //! `README.md` in this folder has the rules for all passes.
 
 pub mod block_params;

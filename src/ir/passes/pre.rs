@@ -5,7 +5,7 @@
 //!
 //! Every path computes at most what it did before: the join itself would have computed it. Where
 //! all predecessors have the value (`h = b*c` in Węgrzanowski 2006, Figure 6.1), nothing is
-//! inserted. Values are recognised by their congruence ([`super::value_numbering`]), with the
+//! inserted. Values are recognized by their congruence ([`super::value_numbering`]), with the
 //! parameters of the join replaced by what each jump passes. Loop headers are left to `licm`, which
 //! limits register pressure.
 

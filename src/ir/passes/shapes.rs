@@ -1,9 +1,9 @@
 //! Shape analysis: which values of a function have the same bits in all lanes, which grow evenly
 //! from lane to lane, and which differ ([`shadewright_base::uniformity`]).
 //!
-//! Functions are analysed once for each signature, the shapes of their arguments, so that a caller
+//! Functions are analyzed once for each signature, the shapes of their arguments, so that a caller
 //! with uniform arguments does not suffer from another. Recursion is a fixed point: a call gives
-//! what is known of its results so far, and callers are analysed again when that grows.
+//! what is known of its results so far, and callers are analyzed again when that grows.
 
 mod flow;
 mod listing;
@@ -99,7 +99,7 @@ impl FunctionShapes {
 }
 
 impl ModuleShapes {
-    /// Analyses a function of a module, and those that it calls, for `lanes` lanes and parameters
+    /// Analyzes a function of a module, and those that it calls, for `lanes` lanes and parameters
     /// of these shapes. `None` where there is no such function.
     pub fn new(module: &Module, name: &str, params: &[Shape], lanes: u32) -> Option<ModuleShapes> {
         let index = module.index();

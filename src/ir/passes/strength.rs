@@ -23,7 +23,7 @@ pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
     }
     let definitions = Definitions::new(func);
     let mut replaced = Replacements::new(func);
-    // Blocks whose neighbours or variables changed: loops around them wait for the next round.
+    // Blocks whose neighbors or variables changed: loops around them wait for the next round.
     let mut changed: HashSet<BlockId> = HashSet::new();
     let mut reduced = 0;
     for found in loops.iter().rev() {

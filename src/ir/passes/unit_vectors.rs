@@ -1,7 +1,7 @@
-//! Unit-vector propagation: replaces `normalize` of a vector that is known to be normalised by the
+//! Unit-vector propagation: replaces `normalize` of a vector that is known to be normalized by the
 //! vector.
 //!
-//! `normalize` gives a vector of length 1 only up to rounding, so normalising it once more would
+//! `normalize` gives a vector of length 1 only up to rounding, so normalizing it once more would
 //! change last bits. The language leaves that open, and this module defines it: *`normalize` of a
 //! vector that is known to be a result of `normalize` is that vector*. Negation, `select`,
 //! variables, parameters and results of functions preserve the property where all values that reach
@@ -43,7 +43,7 @@ pub fn propagate(module: &mut Module) -> usize {
     replaced
 }
 
-/// Where a vector is normalised, by what [`normalize`](crate::FunctionBuilder::normalize) emits.
+/// Where a vector is normalized, by what [`normalize`](crate::FunctionBuilder::normalize) emits.
 struct Normalization {
     /// The vector.
     of: Value,
@@ -53,7 +53,7 @@ struct Normalization {
     position: usize,
 }
 
-/// The normalisations of a function that change something.
+/// The normalizations of a function that change something.
 fn normalizations(func: &Function) -> Vec<Normalization> {
     let mut defs: Vec<Option<&Inst>> = vec![None; func.values.len()];
     for inst in func.blocks.iter().flat_map(|b| &b.insts) {
@@ -110,7 +110,7 @@ impl Units {
         Self { is_unit, is_declared }
     }
 
-    /// True if a vector is not normalised again. Those of two and four components are only where
+    /// True if a vector is not normalized again. Those of two and four components are only where
     /// the program declares them.
     fn is_normalized(&self, func: &Function, (f, value): Place) -> bool {
         let i = value.0 as usize;
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn unit_length_goes_through_variables_signs_and_functions() {
-        // `faceforward(normalize(n), i)`, normalised in a function that gets nothing else.
+        // `faceforward(normalize(n), i)`, normalized in a function that gets nothing else.
         let text = |argument: &str| {
             format!(
                 "fn turn(v0 n: vec3, v2 c: bool) -> (return: vec3) {{

@@ -28,7 +28,7 @@ pub struct UnrollPolicy {
 }
 
 impl UnrollPolicy {
-    /// For programs that are specialised for a scene, whose parameters bound loops.
+    /// For programs that are specialized for a scene, whose parameters bound loops.
     pub const OF_SCENE: UnrollPolicy = UnrollPolicy { max_trips: 32, max_copies: 1000, floats: true };
 }
 
@@ -371,7 +371,7 @@ b2:
     }
 
     #[test]
-    fn loops_that_floats_count_up_or_down_are_unrolled_where_a_scene_is_specialised() {
+    fn loops_that_floats_count_up_or_down_are_unrolled_where_a_scene_is_specialized() {
         let floats = |start: &str, by: &str, test: &str, step: &str| {
             format!(
                 "fn f(v0 x: f32) -> (p: f32) {{

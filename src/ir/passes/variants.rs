@@ -1,13 +1,13 @@
-//! Polyvariant specialisation, the treatment of calls by the partial evaluator (Pérard-Gayot 2020,
+//! Polyvariant specialization, the treatment of calls by the partial evaluator (Pérard-Gayot 2020,
 //! §1.2.3): a call with constant arguments goes to a *variant* of its callee, in which these
 //! parameters are the constants.
 //!
 //! The variant is folded at once, so that constants reach the calls in it: a recursion that
 //! constants decide ends in one run. Calls with the same constants share a variant. What the callee
-//! says ([`Filter`]) decides which calls are specialised; [`force`] makes the calls that the caller
+//! says ([`Filter`]) decides which calls are specialized; [`force`] makes the calls that the caller
 //! forces ([`Op::ForcedCall`]) calls of copies that always are.
 //!
-//! Whether specialisation ends is undecidable, so a [`VariantPolicy`] bounds how many variants of a
+//! Whether specialization ends is undecidable, so a [`VariantPolicy`] bounds how many variants of a
 //! function there are and how long all are together. Where a recursion meets the bound, all its
 //! calls go back to the function as it was, and the [`Log`] keeps the chain of calls that led there.
 
@@ -50,7 +50,7 @@ pub struct Log {
     instructions: usize,
 }
 
-/// A recursion whose specialisation met the bound.
+/// A recursion whose specialization met the bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
     /// The chain of calls, the outermost first, each with the constants that it passes. Of a long
@@ -82,7 +82,7 @@ const SEPARATOR: &str = ".v";
 /// Digits after it.
 const DIGITS: usize = 16;
 
-/// After the name of a copy that is always specialised.
+/// After the name of a copy that is always specialized.
 const FORCED: &str = ".forced";
 
 /// The function that a function is a variant of, or itself.
@@ -93,7 +93,7 @@ fn root(name: &str) -> &str {
     }
 }
 
-/// Makes forced calls plain calls of copies of their callees, which are specialised and inlined
+/// Makes forced calls plain calls of copies of their callees, which are specialized and inlined
 /// wherever some argument is constant. Returns the number of calls.
 pub fn force(module: &mut Module) -> usize {
     let mut forced: Vec<Arc<str>> = Vec::new();
@@ -142,7 +142,7 @@ pub fn run(module: &mut Module, policy: &VariantPolicy, log: &mut Log) -> usize 
             let (name, loc) = (name.clone(), inst.loc);
             let Some(&number) = known.get(&name) else { continue };
             let callee = &module.functions[number];
-            if !is_specialised(callee, &values, policy) || log.blocked.contains(root(&name)) {
+            if !is_specialized(callee, &values, policy) || log.blocked.contains(root(&name)) {
                 continue;
             }
             let variant = name_of_variant(callee, &values);
@@ -166,7 +166,7 @@ pub fn run(module: &mut Module, policy: &VariantPolicy, log: &mut Log) -> usize 
                 }
                 (*count, log.instructions, log.made) = (*count + 1, log.instructions + size, log.made + 1);
                 log.origins.insert(variant.clone(), origin);
-                let made = specialised(callee, variant.clone(), &values);
+                let made = specialized(callee, variant.clone(), &values);
                 known.insert(variant.clone(), module.functions.len());
                 module.functions.push(made);
             }
@@ -179,13 +179,13 @@ pub fn run(module: &mut Module, policy: &VariantPolicy, log: &mut Log) -> usize 
         caller += 1;
     }
     for root in endless {
-        changes += generalise(module, &root, log);
+        changes += generalize(module, &root, log);
     }
     changes
 }
 
 /// True if calls of a function with these arguments go to variants.
-fn is_specialised(callee: &Function, values: &[Option<Const>], policy: &VariantPolicy) -> bool {
+fn is_specialized(callee: &Function, values: &[Option<Const>], policy: &VariantPolicy) -> bool {
     if matches!(callee.inlining, Inlining::Native | Inlining::Late) || callee.host.is_some() || callee.kind.is_entry() {
         return false;
     }
@@ -198,7 +198,7 @@ fn is_specialised(callee: &Function, values: &[Option<Const>], policy: &VariantP
 }
 
 /// The variant of a function for constants, folded.
-fn specialised(callee: &Function, name: Arc<str>, values: &[Option<Const>]) -> Function {
+fn specialized(callee: &Function, name: Arc<str>, values: &[Option<Const>]) -> Function {
     let mut made = callee.clone();
     made.name = name;
     if callee.filter != Filter::Automatic {
@@ -242,7 +242,7 @@ impl Log {
 }
 
 /// Makes the calls of all variants of a function calls of the function again; returns how many.
-fn generalise(module: &mut Module, function: &str, log: &Log) -> usize {
+fn generalize(module: &mut Module, function: &str, log: &Log) -> usize {
     let mut changes = 0;
     for func in &mut module.functions {
         for block in 0..func.blocks.len() {
@@ -345,7 +345,7 @@ mod tests {
     use crate::passes::Pipeline;
 
     /// The module that a pipeline with this policy makes of a text, and the log of the variants.
-    fn specialised(text: &str, variants: VariantPolicy) -> (Module, Log) {
+    fn specialized(text: &str, variants: VariantPolicy) -> (Module, Log) {
         let mut m = module(text);
         let mut pipeline = Pipeline::default();
         pipeline.variants = variants;
@@ -355,7 +355,7 @@ mod tests {
 
     /// The pipeline's result as text.
     fn text_of(text: &str, variants: VariantPolicy) -> String {
-        specialised(text, variants).0.to_string()
+        specialized(text, variants).0.to_string()
     }
 
     /// `z` to a whole power, by squaring.
@@ -407,17 +407,17 @@ b0:
     }
 
     #[test]
-    fn filters_decide_which_calls_are_specialised() {
+    fn filters_decide_which_calls_are_specialized() {
         let with = |filter: &str| text_of(&POWER.replacen("fn power", filter, 1), VariantPolicy::FILTERS);
-        let unspecialised = with("fn power");
-        assert_ne!(unspecialised, FIFTH_POWER);
+        let unspecialized = with("fn power");
+        assert_ne!(unspecialized, FIFTH_POWER);
         assert_eq!(with("specialize_always fn power"), FIFTH_POWER);
         assert_eq!(with("specialize_known(1) fn power"), FIFTH_POWER);
         // The base is not known.
         let open = with("specialize_known(0, 1) fn power");
-        assert_eq!(open.replace("specialize_known(0, 1) ", ""), unspecialised);
+        assert_eq!(open.replace("specialize_known(0, 1) ", ""), unspecialized);
         let never = text_of(&POWER.replacen("fn power", "specialize_never fn power", 1), VariantPolicy::OF_SCENE);
-        assert_eq!(never.replace("specialize_never ", ""), unspecialised);
+        assert_eq!(never.replace("specialize_never ", ""), unspecialized);
     }
 
     #[test]
@@ -432,7 +432,7 @@ b0:
     #[test]
     fn a_recursion_that_does_not_end_stays_as_it_was_and_the_chain_of_its_calls_is_known() {
         let endless = POWER.replace("floor v14", "add v1, v5");
-        let (m, log) = specialised(&endless, VariantPolicy { most: 9, ..VariantPolicy::OF_SCENE });
+        let (m, log) = specialized(&endless, VariantPolicy { most: 9, ..VariantPolicy::OF_SCENE });
         let variants = m.functions.iter().filter(|f| root(&f.name) != &*f.name).count();
         assert!(m.function("power").is_some() && variants == 0, "{m}");
         let [Unfinished { chain, .. }] = &log.unfinished[..] else { panic!("{log:?}") };

@@ -1,11 +1,11 @@
-//! Vectorisation: a function that computes what another computes in several lanes.
+//! Vectorization: a function that computes what another computes in several lanes.
 //!
 //! The result is ordinary IR, for every machine. Values that the shape analysis
 //! ([`super::shapes`]) finds uniform are computed once, affine ones as the value of the first lane,
 //! and varying ones in each lane. Branches that diverge become straight code under masks; loops
 //! that lanes leave in different iterations run until no lane is active; uniform branches stay
-//! branches. Functions are vectorised once for each signature of shapes, and whether some lanes may
-//! be inactive. `docs/internals/vectorisation.md` has the rules.
+//! branches. Functions are vectorized once for each signature of shapes, and whether some lanes may
+//! be inactive. `docs/internals/vectorization.md` has the rules.
 //!
 //! Pérard-Gayot, "Generating Renderers", 2020, §1.2.3; Moll and Hack, "Partial Control-Flow
 //! Linearization", 2018.
@@ -34,7 +34,7 @@ pub const MAX_WIDTH: u32 = 32;
 /// Instructions of all functions that are made for one, at most.
 const MAX_INSTS: usize = 1 << 20;
 
-/// Why a function cannot be vectorised.
+/// Why a function cannot be vectorized.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VectorizeError {
     /// A function is not in the module.
@@ -60,7 +60,7 @@ pub enum VectorizeError {
         shapes: usize,
     },
     /// An instruction has no meaning for several lanes of one thread.
-    #[error("`{function}` cannot be vectorised: `{what}` {reason}")]
+    #[error("`{function}` cannot be vectorized: `{what}` {reason}")]
     Instruction {
         /// The function.
         function: Arc<str>,
@@ -72,7 +72,7 @@ pub enum VectorizeError {
         loc: Loc,
     },
     /// Some block never reaches a return, so that lanes which diverge there never reconverge.
-    #[error("`{function}` cannot be vectorised: it has a loop that never ends")]
+    #[error("`{function}` cannot be vectorized: it has a loop that never ends")]
     NeverReturns {
         /// The function.
         function: Arc<str>,
@@ -94,7 +94,7 @@ impl VectorizeError {
     }
 }
 
-/// A vectorised function.
+/// A vectorized function.
 #[derive(Clone, Debug)]
 pub struct Vectorized {
     /// The module, with the functions that were made.
@@ -124,7 +124,7 @@ impl Vectorized {
     }
 }
 
-/// Vectorises a function of a module for `width` lanes and parameters of these shapes.
+/// Vectorizes a function of a module for `width` lanes and parameters of these shapes.
 ///
 /// A thread of the result does the work of `width` threads. Its budget counts each back edge and
 /// call once for all lanes that take it together, so it spends no more than they do in all, and no

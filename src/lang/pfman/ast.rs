@@ -171,7 +171,7 @@ impl ExprKind {
 /// The change of a shader's parameter before the shader runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modifier {
-    /// `unit`: it is normalised.
+    /// `unit`: it is normalized.
     Unit,
     /// `transform_as_point`
     Point,

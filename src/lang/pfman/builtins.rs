@@ -156,8 +156,8 @@ pub static ROWS: [Builtin; 89] = [
     row("diffuse", "3:3", Library("diffuse.n.c"), "the diffuse light that reaches a surface with a normal"),
     row("specular", "33f:3", Library("specular.nvf.c"), "the highlights that a viewer sees"),
     row("phong", "33f:3", Library("phong"), "Phong's highlights that a viewer sees"),
-    row("texture", "tff:3", Emit::Code(texture), "the colour of an image at texture coordinates"),
-    row("texture", "tv:3", Emit::Code(texture), "the colour of an image at texture coordinates"),
+    row("texture", "tff:3", Emit::Code(texture), "the color of an image at texture coordinates"),
+    row("texture", "tv:3", Emit::Code(texture), "the color of an image at texture coordinates"),
 ];
 
 /// The functions of a name.
@@ -393,7 +393,7 @@ fn noise_of_array(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
     }
 }
 
-/// The colour of an image, averaged over the pixel.
+/// The color of an image, averaged over the pixel.
 fn texture(l: &mut Lowerer<'_>, a: &[Vec<Value>]) -> Vec<Value> {
     let place: Vec<Value> = a[1..].iter().flatten().copied().collect();
     let (s, t) = (place[0], place[1]);

@@ -20,7 +20,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Analyses a text as far as it can be read.
+    /// Analyzes a text as far as it can be read.
     pub fn of(sources: &mut SourceMap, file: FileId, options: &Options) -> Self {
         let (preprocessed, ast, mut diagnostics) = super::read(sources, file, options);
         let broken = diagnostics.has_errors();

@@ -65,11 +65,11 @@ use Meaning::{Alias, Diffuse, PixelArea, Specular, TextureCoordinates};
 
 /// The names of the PixelFlow system (§4.1.2, §4.1.4, §4.1.5, §4.2.1, §4.5.4).
 pub const SYSTEM: [Name; 17] = [
-    output("px_rc_co", &["Ci"], "s", "the colour of the surface, which is multiplied by its opacity"),
-    output("px_rc_cl", &["Cl"], "l", "the light's colour"),
+    output("px_rc_co", &["Ci"], "s", "the color of the surface, which is multiplied by its opacity"),
+    output("px_rc_cl", &["Cl"], "l", "the light's color"),
     output("px_rc_l", &["L"], "l", "the direction towards the light"),
     name("px_rc_l", Alias, &["L"], 3, "s", "the direction towards the light, within illuminance"),
-    name("px_rc_cl", Alias, &["Cl"], 3, "s", "the light's colour, within illuminance"),
+    name("px_rc_cl", Alias, &["Cl"], 3, "s", "the light's color, within illuminance"),
     name("px_rc_phong_co", Diffuse, &["P", "N"], 3, "s", "the diffuse light that reaches the surface"),
     name("px_rc_spec_co", Specular, &["P", "N", "I"], 3, "s", "the light of highlights"),
     name("px_shader_texcoord", TextureCoordinates, &["s", "t"], 2, "sl", "texture coordinates"),
@@ -80,8 +80,8 @@ pub const SYSTEM: [Name; 17] = [
     name("px_shader_position", Alias, &["Ps"], 3, "l", "the point that is lit"),
     name("px_shader_eye", Alias, &["E"], 3, "sl", "the position of the camera"),
     name("px_shader_f_sqr", PixelArea, &[input::RAY_FOOTPRINT], 1, "sl", "the area of a pixel on the surface"),
-    name("px_material_diffuse", Alias, &["Cs"], 3, "s", "the surface's colour"),
-    name("px_material_ambient", Alias, &["Cs"], 3, "s", "the surface's colour"),
+    name("px_material_diffuse", Alias, &["Cs"], 3, "s", "the surface's color"),
+    name("px_material_ambient", Alias, &["Cs"], 3, "s", "the surface's color"),
 ];
 
 /// RenderMan's names as [`Name`]s, in the order of [`GLOBALS`].
@@ -130,7 +130,7 @@ pub fn find(text: &str, kind: Option<ShaderKind>) -> Option<&'static Name> {
     all().find(|name| name.name == text && kind.is_none_or(|kind| name.in_kind(kind)))
 }
 
-/// The name of a light within the body of `illuminance`: its direction or its colour.
+/// The name of a light within the body of `illuminance`: its direction or its color.
 pub fn of_light(text: &str) -> Option<&'static Name> {
     match text {
         "L" => find("px_rc_l", Some(ShaderKind::Surface)),

@@ -51,7 +51,7 @@ impl Language for Pfman {
         Some(sizes::listing(sources, file, options))
     }
 
-    fn analyse(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
+    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
         Arc::new(Analysis::of(sources, file, options))
     }
 }

@@ -17,10 +17,10 @@ pub fn replace_defined(tokens: &[RawToken], known: impl Fn(&str) -> bool) -> Vec
             out.push(t.clone());
             continue;
         }
-        let parenthesised = tokens.get(at).is_some_and(|t| t.is_punct("("));
-        let name = tokens.get(at + parenthesised as usize).filter(|t| t.kind == RawKind::Word);
+        let parenthesized = tokens.get(at).is_some_and(|t| t.is_punct("("));
+        let name = tokens.get(at + parenthesized as usize).filter(|t| t.kind == RawKind::Word);
         let value = name.is_some_and(|n| known(&n.text));
-        at += if parenthesised { 3 } else { 1 };
+        at += if parenthesized { 3 } else { 1 };
         out.push(RawToken { kind: RawKind::Number, text: if value { "1".into() } else { "0".into() }, ..t.clone() });
     }
     out

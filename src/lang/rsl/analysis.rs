@@ -1,6 +1,6 @@
 //! Analysis of a file for editors: its messages, and what each name in it means.
 //!
-//! [`analyse`] runs the front end as [`super::compile`] does and keeps what lowering learns, also
+//! [`analyze`] runs the front end as [`super::compile`] does and keeps what lowering learns, also
 //! of a file with errors: variables with their scopes, the overload that each call takes, macros,
 //! included files. It knows no editor and no protocol.
 
@@ -86,9 +86,9 @@ pub struct Predefined {
     pub ty: SourceType,
 }
 
-/// Analyses a file. Included files join `sources`. A file without any definition is nothing to
+/// Analyzes a file. Included files join `sources`. A file without any definition is nothing to
 /// complain of here: it may be there to be included.
-pub fn analyse(sources: &mut SourceMap, file: FileId, options: &Options) -> Analysis {
+pub fn analyze(sources: &mut SourceMap, file: FileId, options: &Options) -> Analysis {
     let (Preprocessed { macros, macro_uses, includes, .. }, mut ast, mut diags) = read(sources, file, options);
     let own = ast.definitions.len();
     match library_ast(sources) {
@@ -219,10 +219,10 @@ mod tests {
     fn of(text: &str) -> (Analysis, SourceMap) {
         let mut sources = SourceMap::new();
         let file = sources.add("t.sl", None, text);
-        (analyse(&mut sources, file, &Options::default()), sources)
+        (analyze(&mut sources, file, &Options::default()), sources)
     }
 
-    /// Analyses text with a `|`, and says what variable the name after it means: its type and the
+    /// Analyzes text with a `|`, and says what variable the name after it means: its type and the
     /// line that declares it.
     fn meaning(text: &str) -> Option<(SourceType, Option<u32>)> {
         let offset = text.find('|').expect("a mark");
@@ -280,9 +280,9 @@ mod tests {
             let file = sources.add("t.sl", None, text);
             let compiled = super::super::compile(&mut sources, file, &Options::default());
             let compiled = compiled.map_or_else(|errors| errors, |unit| unit.warnings);
-            let analysed = of(text).0.diagnostics;
-            assert!(compiled.iter().eq(analysed.iter()), "{text}: {compiled:?} {analysed:?}");
-            assert!(!analysed.is_empty(), "{text}");
+            let analyzed = of(text).0.diagnostics;
+            assert!(compiled.iter().eq(analyzed.iter()), "{text}: {compiled:?} {analyzed:?}");
+            assert!(!analyzed.is_empty(), "{text}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! expression depends on its context. Types are found for an expected type: that of a cast, else of
 //! the assignment, parameter or return that takes the value, else of the other operand, else float.
 //! Among the overloads of a call, the one that needs the fewest conversions of arguments and result
-//! wins. Results are memoised, so the work is linear in the size of the expression.
+//! wins. Results are memoized, so the work is linear in the size of the expression.
 
 use super::ast::*;
 use super::coshader_calls::Call;

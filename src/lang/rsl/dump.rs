@@ -1,5 +1,5 @@
 //! Writes a syntax tree for people: one definition after another, statements indented, expressions
-//! fully parenthesised.
+//! fully parenthesized.
 
 use super::ast::*;
 use crate::types::{OPEN, RESIZABLE, SourceType};

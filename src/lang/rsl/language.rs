@@ -47,7 +47,7 @@ impl Language for Rsl {
         compile(sources, file, options).map(Unit::Shaders)
     }
 
-    fn analyse(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
-        Arc::new(editor::analyse(sources, file, options))
+    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
+        Arc::new(editor::analyze(sources, file, options))
     }
 }

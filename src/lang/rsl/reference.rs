@@ -22,7 +22,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "fulltrace",
-        "The colour on a ray; also gives it, with the distance, the point and a normal that faces the ray, and where the ray ends if it hits nothing.",
+        "The color on a ray; also gives it, with the distance, the point and a normal that faces the ray, and where the ray ends if it hits nothing.",
     ),
     ("raylevel", "How many rays led here: 0 for what the camera sees."),
     (
@@ -92,7 +92,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("cos", "The cosine of an angle in radians."),
     (
         "ctransform",
-        "A colour taken from one colour space to another (from \"rgb\", if only one is named): \"rgb\", \"hsv\", \"hsl\", \"xyz\", \"xyY\", \"YIQ\".",
+        "A color taken from one color space to another (from \"rgb\", if only one is named): \"rgb\", \"hsv\", \"hsl\", \"xyz\", \"xyY\", \"YIQ\".",
     ),
     ("degrees", "Converts an angle from radians to degrees."),
     ("determinant", "The determinant of a matrix."),
@@ -145,11 +145,11 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "indirectdiffuse",
-        "The mean colour that arrives at a point from the directions around a normal, by so many rays: what lights the point beside the lights. Black beyond the scene's depth of rays.",
+        "The mean color that arrives at a point from the directions around a normal, by so many rays: what lights the point beside the lights. Black beyond the scene's depth of rays.",
     ),
     (
         "fresnel",
-        "How much unpolarised light is reflected (`kr`) and refracted (`kt` = 1 − `kr`) where a ray of direction `i` meets a surface of normal `n`; `eta` is the index of refraction on the ray's side over that behind. Also gives the two directions, if asked.",
+        "How much unpolarized light is reflected (`kr`) and refracted (`kt` = 1 − `kr`) where a ray of direction `i` meets a surface of normal `n`; `eta` is the index of refraction on the ray's side over that behind. Also gives the two directions, if asked.",
     ),
     (
         "getshader",
@@ -231,7 +231,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "random",
-        "A random number from 0 to below 1, or a colour or point of three: the next of a sequence that restarts for each point that is shaded, the same in each image.",
+        "A random number from 0 to below 1, or a color or point of three: the next of a sequence that restarts for each point that is shaded, the same in each image.",
     ),
     ("reflect", "The direction `i` mirrored at the surface with the unit normal `n`."),
     (
@@ -269,7 +269,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("sin", "The sine of an angle in radians."),
     (
         "smoothstep",
-        "0 below `low`, 1 above `high`, and a smooth curve between them (3t² − 2t³); of colours, component by component.",
+        "0 below `low`, 1 above `high`, and a smooth curve between them (3t² − 2t³); of colors, component by component.",
     ),
     (
         "specular",
@@ -321,8 +321,8 @@ const FUNCTIONS: &[(&str, &str)] = &[
 /// **d**isplacement, **i**mager) and the meaning there.
 const VARIABLES: [(&str, &str, &str); 47] = [
     ("PI", "slvdi", "The ratio of a circle's circumference to its diameter: a constant."),
-    ("Cs", "s", "The colour of the surface, as the scene gives it."),
-    ("Os", "s", "The opacity of the surface, as the scene gives it: 1 is opaque, for each colour."),
+    ("Cs", "s", "The color of the surface, as the scene gives it."),
+    ("Os", "s", "The opacity of the surface, as the scene gives it: 1 is opaque, for each color."),
     ("P", "s", "The point that is shaded."),
     ("P", "l", "The position of the light."),
     ("P", "v", "The end of the stretch of space: the point of the surface from which the light comes."),
@@ -359,10 +359,10 @@ const VARIABLES: [(&str, &str, &str); 47] = [
     (
         "Ci",
         "s",
-        "Output: the colour of the light that leaves the surface towards the viewer, with the opacity multiplied in.",
+        "Output: the color of the light that leaves the surface towards the viewer, with the opacity multiplied in.",
     ),
-    ("Ci", "i", "The colour of the pixel, to be changed."),
-    ("Ci", "v", "The colour of the light from `P`, to be changed into what arrives at `E`."),
+    ("Ci", "i", "The color of the pixel, to be changed."),
+    ("Ci", "v", "The color of the light from `P`, to be changed into what arrives at `E`."),
     ("Oi", "s", "Output: the opacity of the surface. It starts as `Os`."),
     ("Oi", "i", "The opacity of the pixel, to be changed."),
     ("Oi", "v", "The opacity of the surface at `P`, to be raised by what the volume hides."),
@@ -373,8 +373,8 @@ const VARIABLES: [(&str, &str, &str); 47] = [
         "The direction in which the light shines, from the light to the surface; `illuminate` and `solar` set it.",
     ),
     ("L", "s", "Inside of `illuminance`: the direction towards the light; not of length 1."),
-    ("Cl", "l", "Output: the colour of the light that arrives."),
-    ("Cl", "s", "Inside of `illuminance`: the colour of the light that arrives, black where the light is blocked."),
+    ("Cl", "l", "Output: the color of the light that arrives."),
+    ("Cl", "s", "Inside of `illuminance`: the color of the light that arrives, black where the light is blocked."),
     ("Ol", "l", "Output: the opacity of the light."),
     ("Ol", "s", "Inside of `illuminance`: the opacity of the light."),
     ("Ps", "l", "The point that is lit."),
@@ -386,7 +386,7 @@ const KEYWORDS: [(&str, &str); 22] = [
     ("float", "The type of numbers: single precision."),
     (
         "color",
-        "The type of colours: three numbers, red, green and blue. `color \"hsv\" (h, s, v)` converts from another colour space.",
+        "The type of colors: three numbers, red, green and blue. `color \"hsv\" (h, s, v)` converts from another color space.",
     ),
     ("point", "The type of positions. `point \"shader\" (x, y, z)` gives the position in another coordinate system."),
     ("vector", "The type of directions."),
@@ -455,22 +455,22 @@ pub fn keyword(word: &str) -> Option<&'static str> {
 pub fn shader(kind: ShaderKind) -> &'static str {
     match kind {
         ShaderKind::Surface => {
-            "A surface shader: gives the colour `Ci` and opacity `Oi` of a point of a surface as the viewer sees it."
+            "A surface shader: gives the color `Ci` and opacity `Oi` of a point of a surface as the viewer sees it."
         }
-        ShaderKind::Light => "A light shader: gives the colour `Cl` of the light that falls on a point.",
+        ShaderKind::Light => "A light shader: gives the color `Cl` of the light that falls on a point.",
         ShaderKind::Volume => {
-            "A volume shader: changes the colour `Ci` and opacity `Oi` of light on its way through a stretch of space, as fog and smoke do."
+            "A volume shader: changes the color `Ci` and opacity `Oi` of light on its way through a stretch of space, as fog and smoke do."
         }
         ShaderKind::Displacement => {
             "A displacement shader: moves the points `P` of a surface and turns its normals `N`."
         }
-        ShaderKind::Imager => "An imager shader: changes the colour of finished pixels.",
+        ShaderKind::Imager => "An imager shader: changes the color of finished pixels.",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::analysis::{analyse, predefined};
+    use super::super::analysis::{analyze, predefined};
     use super::super::{Options, lexer};
     use super::*;
     use shadewright_base::text::source::SourceMap;
@@ -481,7 +481,7 @@ mod tests {
     fn every_built_in_function_has_a_sentence_and_no_other() {
         let mut sources = SourceMap::new();
         let file = sources.add("t.sl", None, "surface s() {}");
-        let known = analyse(&mut sources, file, &Options::default()).functions;
+        let known = analyze(&mut sources, file, &Options::default()).functions;
         let missing: Vec<_> = known.keys().filter(|n| function(n).is_none()).collect();
         assert!(missing.is_empty(), "without a sentence: {missing:?}");
         let unknown: Vec<_> = FUNCTIONS.iter().filter(|f| !known.contains_key(f.0)).collect();

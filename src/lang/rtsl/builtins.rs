@@ -3,7 +3,7 @@
 //!
 //! A row has a name, what it takes and gives, and what a call becomes. In signatures, after which
 //! a colon the result stands: `g` is `float`, `vec2` to `vec4` or `color`, `v` the same without
-//! colours, `V` a vector of floats, each the same type all along a row; `f i b` are `float int
+//! colors, `V` a vector of floats, each the same type all along a row; `f i b` are `float int
 //! bool`, `c` is `color`, `3` is `vec3`, `I` an `int` or `ivec`, `B` a `bvec`, `M` a matrix; as a
 //! result `B` has a truth value for each component.
 
@@ -201,7 +201,7 @@ const ROWS: &[Row] = &[
 const SHAPED: [&str; 8] =
     ["transpose", "inverse", "determinant", "outerProduct", "trace", "hit", "rand", "textureImage"];
 
-/// Functions of GLSL for rasterisation only, and what replaces them.
+/// Functions of GLSL for rasterization only, and what replaces them.
 const UNSUPPORTED: [(&str, &str); 10] = [
     ("texture1D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     (
@@ -216,9 +216,9 @@ const UNSUPPORTED: [(&str, &str); 10] = [
     ("texture3D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     ("textureCube", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     ("ftransform", "no vertices are transformed: points are in the world"),
-    ("dFdx", "rays have no neighbours on a screen: `rt_du` and `rt_dPdu` measure rates of change"),
-    ("dFdy", "rays have no neighbours on a screen: `rt_dv` and `rt_dPdv` measure rates of change"),
-    ("fwidth", "rays have no neighbours on a screen: `rt_du` and `rt_dv` measure rates of change"),
+    ("dFdx", "rays have no neighbors on a screen: `rt_du` and `rt_dPdu` measure rates of change"),
+    ("dFdy", "rays have no neighbors on a screen: `rt_dv` and `rt_dPdv` measure rates of change"),
+    ("fwidth", "rays have no neighbors on a screen: `rt_du` and `rt_dv` measure rates of change"),
 ];
 
 /// Why a function of GLSL is not here.

@@ -7,7 +7,7 @@
 //!   it gets a black `BSDF` and an `evaluatePDF` of 0.
 //! - A class with a `BSDF`, a `sampleBSDF` or an `emission` and without `shade` gets one, for
 //!   integrators without paths: it sums the BSDF over the lights and traces a ray where
-//!   `sampleBSDF` chooses a delta direction. A light's colour is that of a white diffuse surface
+//!   `sampleBSDF` chooses a delta direction. A light's color is that of a white diffuse surface
 //!   that faces it, so its irradiance is π times that. The renderer adds emission.
 
 use super::lexer;

@@ -1,7 +1,7 @@
 //! RTSL for [`crate::registry`].
 
 use super::editor::Analysis;
-use super::{analyse, compile, parse};
+use super::{analyze, compile, parse};
 use crate::editor::Document;
 use crate::language::{Form, Language, Naming, Options};
 use crate::stdlib;
@@ -48,8 +48,8 @@ impl Language for Rtsl {
         compile(sources, file, &options.preprocess).map(Unit::Classes)
     }
 
-    fn analyse(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
-        let (ast, diagnostics) = analyse(sources, file, &options.preprocess);
+    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
+        let (ast, diagnostics) = analyze(sources, file, &options.preprocess);
         Arc::new(Analysis { ast, diagnostics })
     }
 }

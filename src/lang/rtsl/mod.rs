@@ -81,7 +81,7 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &PreprocessOption
 }
 
 /// Reads a file as [`parse`] does and gives all diagnostics of [`compile`].
-pub fn analyse(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> (ast::Ast, Diagnostics) {
+pub fn analyze(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> (ast::Ast, Diagnostics) {
     let (ast, diags) = parse(sources, file, options);
     let said = match checked(ast.clone(), diags, sources, file) {
         Ok(unit) => unit.warnings,

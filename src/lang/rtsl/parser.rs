@@ -202,13 +202,13 @@ impl Parser<'_> {
             && let Some(why) = unsupported(&name)
         {
             let d = Diagnostic::error(format!("`{name}` is not supported: {why}"));
-            return self.cursor.fail(d.at(span, "a keyword of GLSL for rasterisation"));
+            return self.cursor.fail(d.at(span, "a keyword of GLSL for rasterization"));
         }
         if let Tok::Keyword(word) = *self.cursor.tok()
             && let Some(why) = unsupported(word)
         {
             let d = Diagnostic::error(format!("`{word}` is not supported: {why}"));
-            return self.cursor.fail(d.at(span, "a keyword of GLSL for rasterisation"));
+            return self.cursor.fail(d.at(span, "a keyword of GLSL for rasterization"));
         }
         let Tok::Name(name) = self.cursor.tok().clone() else {
             let d = Diagnostic::error(format!("expected {what}, found {}", self.cursor.tok().describe()));

@@ -3,7 +3,7 @@
 //!
 //! Source: Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", table 1 and §3.3–3.4. The
 //! table there leaves out some that the text and the listings use (`rt_HitDistance` and the normals
-//! in materials, the hit point in primitives and textures, the colour of lights,
+//! in materials, the hit point in primitives and textures, the color of lights,
 //! `rt_FloatTextureValue` outside of textures), and gives `dsdu` and its relatives two types: here
 //! they are four floats. What an object that a method calls leaves in a variable is read by the
 //! caller: a material reads `rt_TextureColor` after `texture.lookup()`. It also says nothing of
@@ -20,7 +20,7 @@ pub enum Interface {
     Camera,
     /// Is hit by rays.
     Primitive,
-    /// Gives a colour or a number for a place.
+    /// Gives a color or a number for a place.
     Texture,
     /// Gives the light that leaves a place.
     Material,
@@ -87,7 +87,7 @@ pub enum Method {
     SamplePdf,
     /// `rt_Texture`: its value.
     Lookup,
-    /// `rt_Material`: the colour of the light that leaves the place.
+    /// `rt_Material`: the color of the light that leaves the place.
     Shade,
     /// `rt_Material`: how much light of a direction leaves in another.
     Bsdf,
@@ -402,7 +402,7 @@ pub const VARIABLES: [StateVariable; 36] = [
         &[SamplePdf, EvaluatePdf],
         "The pdf of a sample: by area for a primitive, by solid angle for a material.",
     ),
-    row("rt_TextureColor", COLOR, CALLS_TEXTURES, &[Lookup], "The colour that a texture gives."),
+    row("rt_TextureColor", COLOR, CALLS_TEXTURES, &[Lookup], "The color that a texture gives."),
     row("rt_FloatTextureValue", FLOAT, CALLS_TEXTURES, &[Lookup], "The number that a texture gives."),
     row(
         "rt_LightDirection",
@@ -427,7 +427,7 @@ pub const VARIABLES: [StateVariable; 36] = [
         COLOR,
         SHADING,
         &[],
-        "The colour that the scene gives the surface there: by `Color`, or by the primitive variable `Cs`.",
+        "The color that the scene gives the surface there: by `Color`, or by the primitive variable `Cs`.",
     ),
     row(
         "rt_SurfaceOpacity",

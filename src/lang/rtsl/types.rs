@@ -1,4 +1,4 @@
-//! Types: GLSL's, colours, structs, arrays, and references to objects.
+//! Types: GLSL's, colors, structs, arrays, and references to objects.
 
 use super::state::Interface;
 use shadewright_ir as ir;
@@ -26,7 +26,7 @@ pub enum BasicType {
     Vector(Scalar, u8),
     /// `matCxR`: columns and rows, 2 to 4.
     Matrix(u8, u8),
-    /// A colour, of however many channels the renderer has (RTSL §3.2). Its channels have no
+    /// A color, of however many channels the renderer has (RTSL §3.2). Its channels have no
     /// numbers.
     Color,
     /// A text, such as the name of an image. RTSL has none: its scenes hand over textures.
@@ -88,7 +88,7 @@ impl BasicType {
         }
     }
 
-    /// The number of its components that have numbers: none of a colour's, nor of a text's.
+    /// The number of its components that have numbers: none of a color's, nor of a text's.
     pub fn components(self) -> u8 {
         match self {
             BasicType::Void | BasicType::Color | BasicType::String => 0,
@@ -159,8 +159,8 @@ impl Type {
     }
 }
 
-/// The IR's values that a value of a basic type is made of: float vectors and colours are one,
-/// matrices one for each column, other vectors one for each component. Here alone a colour has a
+/// The IR's values that a value of a basic type is made of: float vectors and colors are one,
+/// matrices one for each column, other vectors one for each component. Here alone a color has a
 /// number of channels.
 pub fn values(ty: BasicType) -> Vec<ir::Type> {
     let scalar = |s: Scalar| match s {

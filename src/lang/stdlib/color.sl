@@ -1,14 +1,14 @@
-/* Colour spaces of RISpec 3.2, section 15.3. rgb is linear, with the primaries and the white of ITU-R BT.709; hue, saturation, value and
+/* Color spaces of RISpec 3.2, section 15.3. rgb is linear, with the primaries and the white of ITU-R BT.709; hue, saturation, value and
    lightness are 0 to 1 (Smith 1978, "Color Gamut Transform Pairs"; Joblove and Greenberg 1978 for hsl). */
 
-/* The pure colour of a hue in turns. */
+/* The pure color of a hue in turns. */
 color __hue(float h)
 {
     float x = 6 * __frac(h);
     return color (__sat(abs(x - 3) - 1), __sat(2 - abs(x - 2)), __sat(2 - abs(x - 4)));
 }
 
-/* The hue in turns of a colour whose largest component is high and whose components differ by range: 0 for grey. */
+/* The hue in turns of a color whose largest component is high and whose components differ by range: 0 for gray. */
 float __hue_of(color c; float high; float range)
 {
     float r = comp(c, 0);
@@ -102,7 +102,7 @@ color __rgb_from_YIQ(color c)
 color __rgb_from_xyY(color c) { return __rgb_from_xyz(__xyz_from_xyY(c)); }
 color __xyY_from_rgb(color c) { return __xyY_from_xyz(__xyz_from_rgb(c)); }
 
-/* A colour of a named space in rgb; other names mean rgb. */
+/* A color of a named space in rgb; other names mean rgb. */
 color __rgb_from(string space; color c)
 {
     color result = c;
@@ -114,7 +114,7 @@ color __rgb_from(string space; color c)
     return result;
 }
 
-/* A colour of rgb in a named space; other names mean rgb. */
+/* A color of rgb in a named space; other names mean rgb. */
 color __rgb_to(string space; color c)
 {
     color result = c;

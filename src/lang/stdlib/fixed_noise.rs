@@ -204,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn neighbours_are_close(place in proptest::array::uniform4(any::<i32>()), axes in 1usize..=4, axis in 0usize..4) {
+        fn neighbors_are_close(place in proptest::array::uniform4(any::<i32>()), axes in 1usize..=4, axis in 0usize..4) {
             let mut beside = place;
             let axis = axis % axes;
             beside[axis] = place[axis].wrapping_add(16);

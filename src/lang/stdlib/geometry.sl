@@ -82,7 +82,7 @@ vector refract(vector i; vector n; float eta)
     return k < 0 ? vector (0, 0, 0) : eta * i - (eta * c + sqrt(k)) * n;
 }
 
-/* Fresnel's formula for unpolarised light: kr is reflected, kt = 1 - kr goes on. */
+/* Fresnel's formula for unpolarized light: kr is reflected, kt = 1 - kr goes on. */
 void fresnel(vector i; normal n; float eta; output float kr; output float kt)
 {
     float c = abs(i . n);

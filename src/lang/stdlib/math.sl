@@ -48,7 +48,7 @@ color smoothstep(color low; color high; color x)
                   smoothstep(comp(low, 2), comp(high, 2), comp(x, 2)));
 }
 
-/* Functions of floats on colours and vectors, component by component: what a call means that no function of its name takes. */
+/* Functions of floats on colors and vectors, component by component: what a call means that no function of its name takes. */
 #define EACH(name) \
     color __tuple_##name(color x) { return color (name(comp(x, 0)), name(comp(x, 1)), name(comp(x, 2))); } \
     vector __tuple_##name(vector x) { return vector (name(xcomp(x)), name(ycomp(x)), name(zcomp(x))); }

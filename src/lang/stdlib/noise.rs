@@ -2,7 +2,7 @@
 //! with the lattice hashed by integer arithmetic so that every machine draws the same bits.
 //!
 //! Each function is named `std.KIND.D.O` for `D` dimensions (1: a float, 2: two floats, 3: a point,
-//! 4: a point and a float) and `O` outputs (1: a float, 3: a colour, point or vector). Periods
+//! 4: a point and a float) and `O` outputs (1: a float, 3: a color, point or vector). Periods
 //! follow the coordinates, as many and of the same types; what counts is the nearest whole number,
 //! at least 1.
 //!

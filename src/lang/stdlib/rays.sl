@@ -47,7 +47,7 @@ vector __direction(point p; vector axis; float angle; string distribution; float
 /* The transmission of the hit object for rays of a kind: opaque (0), transparent (1), or as its surface entry computes (2). */
 #define HIT_TRANSMISSION(kind) (kind == OCCLUSION_RAY ? __hit_occlusion() : __hit_transmission())
 
-/* The transmittance from o in direction d, between start and far; 1 where far is below 0. A surface entry that is evaluated for its opacity traces no rays for colours: they are
+/* The transmittance from o in direction d, between start and far; 1 where far is below 0. A surface entry that is evaluated for its opacity traces no rays for colors: they are
    beyond the scene's ray depth. */
 color __transmittance(point o; vector d; float start, far, kind)
 {
@@ -218,7 +218,7 @@ color __indirectdiffuse_without_map(string map; point p; vector n; float samples
     return __indirectdiffuse(p, n, samples, maxdist, coneangle, bias, distribution, minsamples, maxvariation, maxerror, maxpixeldist);
 }
 
-/* A ray of gather: the distance to the first surface, or -1; beyond the ray depth there is none. With shades also the colour and the opacity of the surfaces. */
+/* A ray of gather: the distance to the first surface, or -1; beyond the ray depth there is none. With shades also the color and the opacity of the surfaces. */
 float __gather(point p; vector d; float bias; float maxdist; float shades; output color ci; output color oi)
 {
     extern float raydepth;
@@ -268,7 +268,7 @@ float raydepth() { return raylevel(); }
 float isindirectray() { return __input("ray.kind") == DIFFUSE_RAY ? 1 : 0; }
 float isshadowray() { return __input("ray.kind") == TRANSMISSION_RAY ? 1 : 0; }
 
-/* What a ray hits first, as BMRT has it: the colour there, the distance, the point, and a normal, which faces the ray. A ray that hits nothing goes on along itself. */
+/* What a ray hits first, as BMRT has it: the color there, the distance, the point, and a normal, which faces the ray. A ray that hits nothing goes on along itself. */
 float rayhittest(point o; vector d; output point hit_point; output normal hit_normal)
 {
     float t = __trace_float(o, d, -1, FARTHEST, 1);

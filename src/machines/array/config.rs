@@ -177,7 +177,7 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageConfig {
-    /// Rays below this colour are not made.
+    /// Rays below this color are not made.
     pub threshold: f32,
     /// Samples that a node has in work at once where rays return to their pixel.
     pub samples: u32,
@@ -213,7 +213,7 @@ pub enum Links {
 pub enum Recovery {
     /// As in the thesis.
     Off,
-    /// By copies in neighbours, and shares that show when a pixel is complete.
+    /// By copies in neighbors, and shares that show when a pixel is complete.
     On,
 }
 

@@ -235,7 +235,7 @@ impl<'a, O: Operations> Engine<'a, O> {
         site.seen_used = site.node.used;
         for direction in Direction::ALL {
             self.start_link(node, direction);
-            if let Some(other) = self.network.neighbour(node, direction).filter(|_| has_freed) {
+            if let Some(other) = self.network.neighbor(node, direction).filter(|_| has_freed) {
                 self.start_link(other, direction.opposite());
             }
         }

@@ -1,4 +1,4 @@
-//! Which node of the array keeps which cell of the modelling space (Ullner 1983, §2.5.3).
+//! Which node of the array keeps which cell of the modeling space (Ullner 1983, §2.5.3).
 //!
 //! Space is a grid of cells, `[columns, rows, layers]`, and the nodes are a rectangle. A cell belongs
 //! to the node at its column and row, moved by what the [`Mapping`] shifts its layer. When there are
@@ -128,7 +128,7 @@ impl Layout {
 
     /// The node at the other end of a link, if there is a link: the edges are open unless the
     /// mapping joins them.
-    pub fn neighbour(&self, node: u16, direction: Direction) -> Option<u16> {
+    pub fn neighbor(&self, node: u16, direction: Direction) -> Option<u16> {
         let [column, row] = self.position(node);
         let [width, height] = self.sides;
         let wraps = match self.mapping {
@@ -233,7 +233,7 @@ mod tests {
                 assert_eq!(layout.index(cell), index);
                 for (next, _) in steps(&layout, cell) {
                     let (a, b) = (layout.node(cell), layout.node(next));
-                    let linked = Direction::ALL.iter().any(|&d| layout.neighbour(a, d) == Some(b));
+                    let linked = Direction::ALL.iter().any(|&d| layout.neighbor(a, d) == Some(b));
                     assert!(a == b || linked, "{layout:?} {cell:?} {next:?}");
                 }
             }
@@ -246,15 +246,15 @@ mod tests {
             let [width, height] = layout.sides;
             for node in 0..layout.nodes() as u16 {
                 for direction in Direction::ALL {
-                    if let Some(other) = layout.neighbour(node, direction) {
-                        assert_eq!(layout.neighbour(other, direction.opposite()), Some(node));
+                    if let Some(other) = layout.neighbor(node, direction) {
+                        assert_eq!(layout.neighbor(other, direction.opposite()), Some(node));
                     }
                 }
                 let [column, row] = layout.position(node);
                 let east = column + 1 < width || (layout.mapping != Mapping::Plain && width > 1);
                 let south = row + 1 < height || (layout.mapping == Mapping::Torus && height > 1);
-                assert_eq!(layout.neighbour(node, Direction::East).is_some(), east);
-                assert_eq!(layout.neighbour(node, Direction::South).is_some(), south);
+                assert_eq!(layout.neighbor(node, Direction::East).is_some(), east);
+                assert_eq!(layout.neighbor(node, Direction::South).is_some(), south);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Messages between nodes (Ullner 1983, fig. 2-27).
 //!
 //! A message is known here by what the protocol needs of it: its kind, where it goes, and which ray
-//! it is of. What else it carries (origin, direction, colour) follows from the ray, so a simulation
+//! it is of. What else it carries (origin, direction, color) follows from the ray, so a simulation
 //! keeps it beside the ray; the sizes count it.
 //!
 //! | kind | fields, in words of 32 bits |
@@ -11,7 +11,7 @@
 //! | result | k 1, row 1, column 1, c 3; as the thesis has it, r₀ and r_d too |
 //! | map request | k 1, asking node and its record 1, map 1, u 1, v 1 |
 //! | map reply | k 1, record 1, value 3 |
-//! | copy | k 1, row 1, column 1, colour 3 |
+//! | copy | k 1, row 1, column 1, color 3 |
 //!
 //! The light's distance is an addition: without it a shadow ray runs on to the edge of space, and a
 //! surface behind a light would put its own side in shadow. The cell follows from the link that the
@@ -29,13 +29,13 @@ pub enum Kind {
     Vision,
     /// A ray to a light.
     Shadow,
-    /// A colour on its way to its pixel.
+    /// A color on its way to its pixel.
     Result,
     /// A question for a part of a map that another node has.
     MapRequest,
     /// The answer to it.
     MapReply,
-    /// The colour of a complete pixel, for the copy of the frame buffer.
+    /// The color of a complete pixel, for the copy of the frame buffer.
     Copy,
 }
 

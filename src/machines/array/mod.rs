@@ -2,7 +2,7 @@
 //! keep the polygons of parts of space, and pass rays to each other as messages.
 //!
 //! The host sends the scene and the viewpoint; the array makes the image alone. Every ray carries
-//! its colour, the most that it can add to its pixel, so nothing returns to who sent it. The thesis
+//! its color, the most that it can add to its pixel, so nothing returns to who sent it. The thesis
 //! says neither how full memories are kept from blocking each other nor how the end is noticed:
 //! [`ranks`] and [`termination`] are our answers, `check` searches small arrays for
 //! counterexamples, and [`reliable`] and [`recovery`] say what faults cost.

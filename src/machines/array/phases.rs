@@ -6,7 +6,7 @@ use super::mapping::Layout;
 use serde::Serialize;
 
 /// Words of a primitive in a broadcast, beside those for its intersection, of which a polygon has 20: 12
-/// for the normals at its corners, 3 for its colour, 4 for its coefficients, and the number of its maps.
+/// for the normals at its corners, 3 for its color, 4 for its coefficients, and the number of its maps.
 pub const SHADING_WORDS: u32 = 20;
 
 /// Bytes of a buffer: the longest message of 13 words, and what recovery adds.

@@ -37,7 +37,7 @@ pub struct Network {
     /// Which cells have polygons.
     occupied: Vec<bool>,
     /// Where each node's links lead.
-    neighbours: Vec<[Option<u16>; 4]>,
+    neighbors: Vec<[Option<u16>; 4]>,
 }
 
 impl Network {
@@ -46,9 +46,9 @@ impl Network {
         let hosts = (0..layout.cell_count() as u32).map(|cell| routes.host(layout.node(layout.cell(cell)))).collect();
         let places = (0..layout.cell_count() as u32).map(|cell| layout.place(layout.cell(cell))).collect();
         let occupied = vec![true; layout.cell_count()];
-        let links = |node| Direction::ALL.map(|direction| layout.neighbour(node, direction));
-        let neighbours = (0..layout.nodes() as u16).map(links).collect();
-        Self { layout, routes, ranks, admission, buffers, hosts, places, occupied, neighbours }
+        let links = |node| Direction::ALL.map(|direction| layout.neighbor(node, direction));
+        let neighbors = (0..layout.nodes() as u16).map(links).collect();
+        Self { layout, routes, ranks, admission, buffers, hosts, places, occupied, neighbors }
     }
 
     /// Sets which cells have polygons.
@@ -69,8 +69,8 @@ impl Network {
 
     /// The node at the other end of a link.
     #[inline]
-    pub fn neighbour(&self, node: u16, direction: Direction) -> Option<u16> {
-        self.neighbours[usize::from(node)][direction as usize]
+    pub fn neighbor(&self, node: u16, direction: Direction) -> Option<u16> {
+        self.neighbors[usize::from(node)][direction as usize]
     }
 
     /// The rank of an item at a node.
@@ -91,7 +91,7 @@ impl Network {
 pub enum Part {
     /// A look-up in a map, at the node that has it. The record waits for the answer.
     LookUp(u16),
-    /// A colour for the pixel.
+    /// A color for the pixel.
     Result,
     /// Another ray, which starts where this one ended.
     Ray(u32),

@@ -1,7 +1,7 @@
 //! Ranks of messages: why the array cannot deadlock.
 //!
 //! The thesis lets nodes copy messages into each other's memory and says nothing of what happens when
-//! that memory is full. Two neighbours that are both full of rays for each other then wait for ever.
+//! that memory is full. Two neighbors that are both full of rays for each other then wait for ever.
 //! The array here has a structured buffer pool (Merlin & Schweitzer 1980, "Deadlock avoidance in
 //! store-and-forward networks"), extended to messages that make others:
 //!

@@ -5,16 +5,16 @@
 //! that would have followed from them, everything that the node's polygons would have shown, and its
 //! block of pixels. The variant here loses nothing:
 //!
-//! - *Copies.* A node's neighbour, its [buddy](super::routes::buddy), has a copy of its polygons, from
-//!   the broadcast with which the scene is loaded. When a pixel is complete, its owner sends the colour
+//! - *Copies.* A node's neighbor, its [buddy](super::routes::buddy), has a copy of its polygons, from
+//!   the broadcast with which the scene is loaded. When a pixel is complete, its owner sends the color
 //!   to its own buddy.
 //! - *Shares.* Every ray carries a share of its sample, a whole number: the ray from the eye all,
 //!   [`WHOLE`], and a hit divides its ray's share among the messages that it makes, without a rest. What
-//!   ends without a colour (a shadow ray that is blocked, a ray that leaves space) sends its share back
+//!   ends without a color (a shadow ray that is blocked, a ray that leaves space) sends its share back
 //!   with a black result. The owner adds up the shares of the results that come. The sum of the shares
 //!   under way and of those that have come is [`WHOLE`] at any time, unless messages were lost; so
 //!   a sample is complete if and only if all has come.
-//! - *Restart.* The neighbours of a dead node notice that it does not answer, and the news is passed on
+//! - *Restart.* The neighbors of a dead node notice that it does not answer, and the news is passed on
 //!   from node to node. On hearing it every node throws its rays away, knows the new ways
 //!   ([`Routes`](super::routes::Routes)), and the owners of incomplete samples begin them again: the buddy
 //!   for those of the dead node. Messages carry the number of deaths that their sender knows of, the
@@ -66,7 +66,7 @@ pub fn shares(load: &Workload, parts: &dyn Fn(u32) -> Vec<Part>) -> Option<Vec<u
 pub struct Ledger {
     /// The share that has come back of each.
     returned: Vec<u64>,
-    /// True if the owner's buddy has the colour.
+    /// True if the owner's buddy has the color.
     copied: Vec<bool>,
 }
 
@@ -106,7 +106,7 @@ impl Ledger {
     }
 }
 
-/// True if a ray's end sends anything to its pixel where only colours count.
+/// True if a ray's end sends anything to its pixel where only colors count.
 pub(super) fn shows(ray: &Ray) -> bool {
     ray.direct.iter().any(|&x| x != 0.0)
 }

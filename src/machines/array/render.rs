@@ -39,7 +39,7 @@ pub struct Rendered {
     pub simulation: Simulation,
 }
 
-/// Runs a job's shaders: a tree of rays with colours, or, for shaders whose result is no sum over
+/// Runs a job's shaders: a tree of rays with colors, or, for shaders whose result is no sum over
 /// their rays, the rays in the order in which they wait for each other.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub fn rays(
             return Ok(Rays { workload, tree: Some(tree.totals), recording: None, why_answers: None });
         }
         Ok(RayTree { totals, .. }) => {
-            format!("at {} of {} hits the colour is no sum over the rays", totals.nonaffine, totals.shaded)
+            format!("at {} of {} hits the color is no sum over the rays", totals.nonaffine, totals.shaded)
         }
         Err(RenderError::Unsupported { reason, .. }) => reason,
         Err(error) => return Err(error),

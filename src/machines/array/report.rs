@@ -61,7 +61,7 @@ fn machine(rendered: &Rendered, config: &Config) -> Section {
         format!("array of {columns} by {rows} nodes"),
         vec![
             entry("nodes", "nodes", nodes, ""),
-            entry("cells", "cells", format!("{x}x{y}x{z}"), "of the modelling space"),
+            entry("cells", "cells", format!("{x}x{y}x{z}"), "of the modeling space"),
             entry("by_bandwidth", "memory bandwidth", estimate::by_bandwidth(nodes), "peripherals; 100 nodes: 2.5"),
             entry("equal_nodes", "nodes of a peripheral", estimate::nodes_of_a_peripheral(), "by bandwidth")
                 .published(40u64),

@@ -41,7 +41,7 @@ impl Routes {
         let (mut ways, mut distances) = (vec![NONE; nodes * nodes], vec![NONE; nodes]);
         let (mut queue, mut farthest) = (VecDeque::new(), 0);
         let alive = |node: u16| !dead.get(usize::from(node)).copied().unwrap_or(false);
-        let links_of = |node: u16| Direction::ALL.map(|d| layout.neighbour(node, d).filter(|&other| alive(other)));
+        let links_of = |node: u16| Direction::ALL.map(|d| layout.neighbor(node, d).filter(|&other| alive(other)));
         let links: Vec<[Option<u16>; 4]> = (0..nodes as u16).map(links_of).collect();
         for target in (0..nodes as u16).filter(|&n| alive(n)) {
             distances.fill(NONE);
@@ -119,15 +119,15 @@ impl Routes {
 
     fn longest_step(&self, layout: &Layout) -> u16 {
         let pairs = (0..self.nodes as u16)
-            .flat_map(|a| Direction::ALL.into_iter().filter_map(move |d| Some((a, layout.neighbour(a, d)?))));
+            .flat_map(|a| Direction::ALL.into_iter().filter_map(move |d| Some((a, layout.neighbor(a, d)?))));
         let ways = pairs.filter_map(|(a, b)| self.distance(self.host(a), self.host(b)));
         ways.max().unwrap_or(1).max(1)
     }
 }
 
-/// A node's buddy, which has a copy of what it keeps: its first neighbour.
+/// A node's buddy, which has a copy of what it keeps: its first neighbor.
 pub fn buddy(layout: &Layout, node: u16) -> Option<u16> {
-    Direction::ALL.into_iter().find_map(|direction| layout.neighbour(node, direction))
+    Direction::ALL.into_iter().find_map(|direction| layout.neighbor(node, direction))
 }
 
 /// The first that lives of a node, its buddy, the buddy's buddy and so on; else the first that
@@ -138,7 +138,7 @@ fn host(layout: &Layout, node: u16, alive: &impl Fn(u16) -> bool) -> u16 {
         if alive(host) {
             return host;
         }
-        let others = Direction::ALL.into_iter().filter_map(|d| layout.neighbour(host, d));
+        let others = Direction::ALL.into_iter().filter_map(|d| layout.neighbor(host, d));
         host = others.clone().find(|&n| alive(n)).or_else(|| others.clone().next()).unwrap_or(host);
     }
     (0..layout.nodes() as u16).find(|&n| alive(n)).unwrap_or(node)
@@ -153,7 +153,7 @@ mod tests {
         let mut path = vec![from];
         let mut node = from;
         while let Some(direction) = routes.first(node, to) {
-            node = layout.neighbour(node, direction).expect("a link");
+            node = layout.neighbor(node, direction).expect("a link");
             path.push(node);
         }
         path
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_does_a_dead_nodes_work_and_steps_to_it_may_take_more_links() {
+    fn a_neighbor_does_a_dead_nodes_work_and_steps_to_it_may_take_more_links() {
         let layout = Layout { mapping: Mapping::Plain, sides: [4, 4], cells: [4, 4, 4] };
         let mut dead = vec![false; 16];
         dead[5] = true;

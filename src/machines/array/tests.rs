@@ -25,18 +25,18 @@ pub fn cubes(count: usize, edge: f32) -> Model {
     for _ in 0..count {
         let [a, b, c, d] = [(); 4].map(|()| random() * 2.0 - 1.0);
         let axes = Mat3::from_quat(Quat::from_xyzw(a, b, c, d + 0.01).normalize()) * (0.5 * edge);
-        let centre = Vec3::new(random(), random(), random());
+        let center = Vec3::new(random(), random(), random());
         for face in 0..6 {
             let (axis, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
             let (n, p, q) = (axes.col(axis) * sign, axes.col((axis + 1) % 3), axes.col((axis + 2) % 3));
-            let corners = [n - p - q, n + p - q, n + p + q, n - p + q].map(|x| centre + x);
+            let corners = [n - p - q, n + p - q, n + p + q, n - p + q].map(|x| center + x);
             scene.add_polygon(Polygon::of_quad(corners, Sides::Two).expect("a square"), corners);
         }
     }
     scene
 }
 
-/// The rays of an image of `side` pixels, seen along an axis: at each hit a colour, a shadow ray to a
+/// The rays of an image of `side` pixels, seen along an axis: at each hit a color, a shadow ray to a
 /// light, and at the first hits of cubes with even numbers a reflected ray.
 pub fn workload(scene: &Model, config: &Config, side: u32, eye: Vec3, depth: u16) -> Workload {
     let space = Space::new(config.layout(), config.array.depth, Custom, scene).expect("cells");

@@ -1,6 +1,6 @@
 //! The rays of an image, as the array is given them.
 //!
-//! Shaders whose result is a sum over their rays make a tree of rays with colours
+//! Shaders whose result is a sum over their rays make a tree of rays with colors
 //! ([`tree`]), which the array traces as the thesis has it. For others,
 //! such as path tracers, only rays travel: the node of a pixel shades, sends one ray at a time, and
 //! waits for its hit. That is a replay of a [`Recording`].
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// How an image is made of rays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Hits send colours to pixels (Ullner 1983, §2.5.1).
+    /// Hits send colors to pixels (Ullner 1983, §2.5.1).
     Results,
     /// Hits are sent to the pixel's node, which shades them.
     Answers,

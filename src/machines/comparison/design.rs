@@ -85,7 +85,7 @@ pub struct Bound {
 
 /// The bound of a design on today's chip.
 pub fn bound(design: &Design, today: &Assumptions) -> Bound {
-    let Chip { clock, operations, memory, on_chip, on_chip_rate, link, neighbour } = today.chip;
+    let Chip { clock, operations, memory, on_chip, on_chip_rate, link, neighbor } = today.chip;
     let busy = design.busy.clamp(0.0, 1.0);
     let fits = design.scene <= on_chip;
     let per = |rate: f64, amount: f64| if amount > 0.0 { rate / amount } else { f64::INFINITY };
@@ -107,8 +107,8 @@ pub fn bound(design: &Design, today: &Assumptions) -> Bound {
             let nodes = today.processor.nodes;
             limits.push((per(operations, design.operations) * busy, Limit::Arithmetic));
             limits.push((per(nodes * today.processor.instructions * busy, instructions), Limit::Processors));
-            // A node has four neighbours; a link belongs to two nodes.
-            limits.push((per(2.0 * nodes * neighbour * busy, design.wires), Limit::Wires));
+            // A node has four neighbors; a link belongs to two nodes.
+            limits.push((per(2.0 * nodes * neighbor * busy, design.wires), Limit::Wires));
         }
     }
     let (rays, limit) = limits.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, Limit::Arithmetic));

@@ -106,7 +106,7 @@ pub fn pipeline(simulation: &pipeline::Simulation, model: &Model) -> Design {
 }
 
 /// An array, which needs not make all of the image's `rays`: some never enter the scene, and some have
-/// no colour.
+/// no color.
 pub fn array(statistics: &Statistics, rays: u64, model: &Model, config: &ArrayConfig) -> Design {
     let rays = rays.max(1) as f64;
     let graph = Graph::intersector();
@@ -148,7 +148,7 @@ pub fn rpu(stats: &Stats, breakdown: &Breakdown, clock: f64, totals: &Totals, mo
         bytes: vectors as f64 * VECTOR_BYTES / rays + tracing.bytes,
         scene: tracing.scene,
         wires: 0.0,
-        busy: stats.utilisation(),
+        busy: stats.utilization(),
         units: Units::Chip,
     }
 }

@@ -47,8 +47,8 @@ pub struct Chip {
     pub on_chip_rate: f64,
     /// Bytes to another chip.
     pub link: f64,
-    /// Bytes to a neighbour on the chip.
-    pub neighbour: f64,
+    /// Bytes to a neighbor on the chip.
+    pub neighbor: f64,
 }
 
 /// Programmable processors. Rates are for a microsecond.
@@ -84,7 +84,7 @@ impl Assumptions {
     /// Text that is no TOML, unknown keys, and numbers out of range.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let read: Self = settings::parse(DEFAULT_TEXT, text, &[])?;
-        let Chip { clock, operations, memory, on_chip, on_chip_rate, link, neighbour } = read.chip;
+        let Chip { clock, operations, memory, on_chip, on_chip_rate, link, neighbor } = read.chip;
         let numbers = [
             ("chip.clock", clock),
             ("chip.operations", operations),
@@ -92,7 +92,7 @@ impl Assumptions {
             ("chip.on-chip", on_chip),
             ("chip.on-chip-rate", on_chip_rate),
             ("chip.link", link),
-            ("chip.neighbour", neighbour),
+            ("chip.neighbor", neighbor),
             ("processor.nodes", read.processor.nodes),
             ("processor.instructions", read.processor.instructions),
             ("processor.rpu-then", read.processor.rpu_then),

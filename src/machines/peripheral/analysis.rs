@@ -1,7 +1,7 @@
 //! The analytical model of the peripheral with a grid (Ullner 1983, §2.3.4).
 //!
 //! It takes a few numbers of a scene and a machine and gives what a ray costs for a number of cells
-//! on each axis of the grid. Lengths are in units of the modelling space, times in microseconds.
+//! on each axis of the grid. Lengths are in units of the modeling space, times in microseconds.
 
 /// A scene on a machine, as the estimate sees them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,9 +9,9 @@ pub struct Scene {
     /// `n_p`: polygons in the scene.
     pub polygons: f64,
     /// `a_t`: area of the surfaces, without details smaller than cells, in squares of the side of
-    /// the modelling space.
+    /// the modeling space.
     pub area: f64,
-    /// `d_r`: how far rays go before they hit a surface, in sides of the modelling space.
+    /// `d_r`: how far rays go before they hit a surface, in sides of the modeling space.
     pub distance: f64,
     /// `t_d`: time to move to the next cell, in µs.
     pub step: f64,
@@ -40,7 +40,7 @@ pub struct Estimate {
 
 impl Scene {
     /// The hypothetical scene of fig. 2-18: a thousand polygons whose area stretches through the
-    /// modelling space twice, and rays that travel through half of it. The peripheral takes 1 µs
+    /// modeling space twice, and rays that travel through half of it. The peripheral takes 1 µs
     /// for a cell and ⅓ µs for a polygon, with a latency of 5.6 µs.
     pub const PUBLISHED: Self =
         Self { polygons: 1000.0, area: 2.0, distance: 0.5, step: 1.0, test: 1.0 / 3.0, latency: 5.6 };

@@ -67,7 +67,7 @@ pub fn allocate(
     for try_number in 0..orders.len() + tries {
         let mut order = orders[try_number % orders.len()].clone();
         if try_number >= orders.len() {
-            // Some neighbours change places.
+            // Some neighbors change places.
             for _ in 0..1 + order.len() / 8 {
                 let i = random.below(order.len().saturating_sub(4).max(1));
                 let j = (i + 1 + random.below(4)).min(order.len().saturating_sub(1));

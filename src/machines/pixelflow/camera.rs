@@ -1,6 +1,6 @@
 //! Which surface each pixel sees.
 //!
-//! The rendering nodes of the machine rasterise; here the camera's rays at the samples give the
+//! The rendering nodes of the machine rasterize; here the camera's rays at the samples give the
 //! same. They are shot by the reference evaluator, up to the call of the surface's shader.
 
 use shadewright_ir::abi::{CAMERA_ENTRY, EntryPoint};
@@ -27,7 +27,7 @@ pub struct Seen {
 pub struct Sample {
     /// The surface, if there is one.
     pub seen: Option<Seen>,
-    /// The colour and opacity without one.
+    /// The color and opacity without one.
     pub background: [f32; 4],
 }
 

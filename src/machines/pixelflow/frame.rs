@@ -53,10 +53,10 @@ pub struct ShaderUse {
 /// The pixels and the times of a region.
 #[derive(Clone, Debug, Default)]
 struct RegionReport {
-    /// The film's pixels that its samples belong to, and their colours.
+    /// The film's pixels that its samples belong to, and their colors.
     pixels: Vec<([u32; 2], [f32; 4], f32)>,
     /// Interpolating parameters.
-    post_rasterise: u64,
+    post_rasterize: u64,
     /// The phases of surfaces' shaders.
     phases: Phases,
     /// The time of the work that follows the surfaces' shaders.
@@ -82,7 +82,7 @@ pub struct Frame {
     /// Regions of one sample of the image.
     pub regions_of_sample: usize,
     /// Interpolating parameters, in picoseconds.
-    pub post_rasterise: u64,
+    pub post_rasterize: u64,
     /// The phases of shading.
     pub phases: Phases,
     /// The time of the work that follows the surfaces' shaders.
@@ -139,7 +139,7 @@ pub fn render(job: &Job, times: &Times, progress: Progress<'_>) -> Result<Frame,
         image: Image::new(1, 1, vec![[0.0; 4]]).map_err(|e| RenderError::Device(e.to_string()))?,
         regions: Vec::new(),
         regions_of_sample: regions.len(),
-        post_rasterise: 0,
+        post_rasterize: 0,
         phases: Phases::default(),
         fog: 0,
         expansion: 0,
@@ -173,7 +173,7 @@ impl Frame {
         self.blending += blending;
         self.regions.push(expansion + report.phases.time() + report.fog + blending);
         self.transfers.push(report.transfer);
-        self.post_rasterise += report.post_rasterise;
+        self.post_rasterize += report.post_rasterize;
         self.phases.add(&report.phases);
         self.fog += report.fog;
         self.top = self.top.max(report.top);
@@ -312,7 +312,7 @@ impl Machine<'_> {
                 let before = surface.task.time;
                 let step = surface.task.run(&world, &mut memory, &is_core).map_err(|f| self.fault(f))?;
                 let spent = surface.task.time - before;
-                *(if phase == 0 { &mut report.post_rasterise } else { &mut report.fog }) += spent;
+                *(if phase == 0 { &mut report.post_rasterize } else { &mut report.fog }) += spent;
                 surface.call = if let Step::Call(call) = step { Some(call) } else { None };
             }
             if surfaces.iter().all(|s| s.call.is_none()) {
@@ -473,7 +473,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Takes the colours of the surfaces to the pixels.
+    /// Takes the colors of the surfaces to the pixels.
     fn finish(&self, surfaces: &[Surface], memory: &Memory, report: &mut RegionReport) {
         let background = self.job.program.constants.background;
         for surface in surfaces {

@@ -322,7 +322,7 @@ fn begin(
     let mut places = Vec::new();
     for (k, ty) in results.into_iter().enumerate() {
         let width = of_type(ty);
-        // A colour and a direction; how far a shadow would be looked for is not needed.
+        // A color and a direction; how far a shadow would be looked for is not needed.
         let at = if is_light(&first.name) && k < 6 { &mut area } else { &mut free };
         places.push(Some(Address { first: *at, width }));
         *at += u32::from(width.bytes);

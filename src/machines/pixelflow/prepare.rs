@@ -149,7 +149,7 @@ pub fn prepare(mut module: Module, keep: &[&str]) -> Result<Prepared, String> {
                     _ => FunctionKind::Entry(EntryPoint::Other),
                 }
             }
-            // The camera's rays stand for rasterisation, and no other entry runs here.
+            // The camera's rays stand for rasterization, and no other entry runs here.
             FunctionKind::Entry(_) if !keeps_hit => FunctionKind::Function,
             kind => kind,
         };

@@ -84,7 +84,7 @@ pub struct Budget {
     pub memory: u32,
     /// The identifier of the shader instance, which begins each transfer map: 2 bytes (§4.4.1).
     pub header: u32,
-    /// Where a light leaves its colour and direction for the shaders (§4.5.4): three floats each.
+    /// Where a light leaves its color and direction for the shaders (§4.5.4): three floats each.
     pub light_area: u32,
 }
 

@@ -56,7 +56,7 @@ pub struct Composition {
     pub budget_two_way: u32,
     /// Bytes of a depth.
     pub depth_bytes: u32,
-    /// Bytes of a colour for the frame buffer.
+    /// Bytes of a color for the frame buffer.
     pub color_bytes: u32,
 }
 
@@ -189,7 +189,7 @@ impl Times {
         picoseconds(f64::from(bytes) * self.other.byte)
     }
 
-    /// Adding a sample to its pixel, in picoseconds: a sum of two bytes for each colour.
+    /// Adding a sample to its pixel, in picoseconds: a sum of two bytes for each color.
     pub fn of_blend(&self) -> u64 {
         picoseconds(f64::from(self.composition.color_bytes) * self.fixed.add_16)
     }

@@ -1,4 +1,4 @@
-//! The colours that a scene's shaders give at places on its polygons.
+//! The colors that a scene's shaders give at places on its polygons.
 //!
 //! The host runs the renderer's program once for each place: the camera's ray goes through the
 //! place's projection, and finds that place and nothing in front of it. Rays that the shaders trace
@@ -16,7 +16,7 @@ use shadewright_rpu::tracing::{HitBlock, RayBlock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Places whose colours are computed at once: 24 MiB of them.
+/// Places whose colors are computed at once: 24 MiB of them.
 const AT_ONCE: usize = 1 << 20;
 
 /// A place on a polygon.
@@ -30,7 +30,7 @@ pub struct Place {
     pub point: Vec3,
 }
 
-/// The linear colours at the corners of polygons. Places behind the eye are black.
+/// The linear colors at the corners of polygons. Places behind the eye are black.
 ///
 /// # Errors
 /// As rendering.

@@ -1,5 +1,5 @@
 //! A scene as the machines' hosts store it (§3.1): planar convex quadrilaterals and triangles in
-//! world space, with a normal and a colour at each corner.
+//! world space, with a normal and a color at each corner.
 
 use glam::{Mat4, Vec3, Vec4};
 
@@ -15,7 +15,7 @@ pub struct Polygon {
     pub normals: [Vec3; 4],
     /// The reflectance `R` of the machine's own lighting: linear red, green and blue.
     pub reflectance: Vec3,
-    /// Linear colours at the corners, which the scene's shaders computed on the host; with flat
+    /// Linear colors at the corners, which the scene's shaders computed on the host; with flat
     /// shading all the same.
     pub colors: [Vec3; 4],
     /// Index of its object in the scene.
@@ -69,7 +69,7 @@ pub struct Model {
     pub lights: Vec<Light>,
     /// The view.
     pub view: View,
-    /// The colour where no polygon is, linear.
+    /// The color where no polygon is, linear.
     pub background: Vec3,
     /// Sentences about what the machines do not show.
     pub left_out: Vec<String>,

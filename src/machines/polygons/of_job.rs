@@ -1,4 +1,4 @@
-//! A scene as a [`Model`]: polygons of its meshes, the view of its camera, its lights, and colours at
+//! A scene as a [`Model`]: polygons of its meshes, the view of its camera, its lights, and colors at
 //! the corners.
 
 use super::colors::{Place, colors};
@@ -14,7 +14,7 @@ use shadewright_scene::{CameraFrame, Integrator, Object, Scene};
 /// The name of the hardware models in messages.
 pub const MACHINE: &str = "the polygon machine";
 
-/// Where the colours at corners come from.
+/// Where the colors at corners come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colors {
     /// The scene's shaders, which the host runs at each corner.
@@ -24,12 +24,12 @@ pub enum Colors {
     Machine,
 }
 
-/// How colours go across a polygon.
+/// How colors go across a polygon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interpolation {
-    /// A polygon has one colour.
+    /// A polygon has one color.
     Constant,
-    /// The colours of the corners are interpolated (Gouraud 1971).
+    /// The colors of the corners are interpolated (Gouraud 1971).
     #[default]
     Smooth,
 }
@@ -39,7 +39,7 @@ pub enum Interpolation {
 const NEAREST: f64 = 1e-5;
 
 impl Model {
-    /// The polygons that a job's camera may see, with colours.
+    /// The polygons that a job's camera may see, with colors.
     ///
     /// # Errors
     /// When the camera is a shader; when the polygons take more than 4 GiB; as rendering, where
@@ -114,7 +114,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Computes the colours by the machine's own lighting.
+    /// Computes the colors by the machine's own lighting.
     fn light(&mut self) {
         let (ambient, lights) = (self.ambient, &self.lights);
         for polygon in &mut self.polygons {
@@ -172,7 +172,7 @@ impl Model {
             (scene.imager.is_some(), "the imager".to_string()),
             (
                 scene.integrator == Integrator::Path,
-                "the noise of path tracing: a corner has the colour of one path (another --integrator has none)"
+                "the noise of path tracing: a corner has the color of one path (another --integrator has none)"
                     .to_string(),
             ),
         ];
@@ -293,7 +293,7 @@ impl Corners {
         if n.dot(towards) < 0.0 { -n } else { n }
     }
 
-    /// Where its colours are computed.
+    /// Where its colors are computed.
     fn places(&self, face: &Face, view: &View, interpolation: Interpolation) -> [Option<Place>; 4] {
         let triangles = face.triangles();
         let at = |k: usize, weights: [f32; 3]| {
@@ -316,7 +316,7 @@ impl Corners {
         let clip = self.corners.map(|corner| view.transform(corner));
         let foremost = (0..self.count).max_by(|&a, &b| clip[a].w.total_cmp(&clip[b].w)).unwrap_or(0);
         std::array::from_fn(|corner| {
-            // A corner behind the eye takes the colour of the one farthest in front of it.
+            // A corner behind the eye takes the color of the one farthest in front of it.
             let seen = if clip[corner].w > 0.0 { corner } else { foremost };
             let (k, v) = self.vertices[seen];
             let mut weights = [0.0; 3];
@@ -326,7 +326,7 @@ impl Corners {
     }
 }
 
-/// The reflectance at a vertex of a triangle: the colour that the scene gives it.
+/// The reflectance at a vertex of a triangle: the color that the scene gives it.
 fn color_of(mesh: &Mesh, object: &Object, triangle: usize, vertex: usize) -> Vec3 {
     let own = mesh.vertex_colors.get(vertex).or_else(|| mesh.triangle_colors.get(triangle));
     own.copied().unwrap_or(object.color)
@@ -371,7 +371,7 @@ mod tests {
         rpu::draw(job, loaded, &|_| {}).expect("renders")
     }
 
-    /// The scene's image, and that of its polygons with their colours.
+    /// The scene's image, and that of its polygons with their colors.
     fn both(file: &str, from: Colors, interpolation: Interpolation) -> (Image, Image, Model) {
         let mut sources = SourceMap::new();
         let scene = scene(file, &mut sources);
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curved_mesh_has_the_colours_of_its_shaders_at_the_corners() {
+    fn a_curved_mesh_has_the_colors_of_its_shaders_at_the_corners() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("sphere.rib");
         std::fs::write(&file, SPHERE).expect("it is written");

@@ -1,5 +1,5 @@
 //! The scene that a ray tracer renders to check a machine: the machine's polygons, each with the
-//! machine's colours at its corners, and nothing else.
+//! machine's colors at its corners, and nothing else.
 
 use super::model::{Model, Polygon};
 use shadewright_geometry::Mesh;
@@ -13,7 +13,7 @@ use shadewright_scene::{
 };
 use std::sync::Arc;
 
-/// The surface of all polygons: it has the colour that the mesh gives it.
+/// The surface of all polygons: it has the color that the mesh gives it.
 const SURFACE: &str = "constant";
 
 impl Model {
@@ -76,7 +76,7 @@ pub fn reduced(samples: &Image, side: u32) -> Result<Image, SizeError> {
     image(size, side, &places.map(of_pixel).collect::<Vec<_>>())
 }
 
-/// The image of which each pixel is the mean of the colours of its samples, in the order of
+/// The image of which each pixel is the mean of the colors of its samples, in the order of
 /// [`positions`]. It is opaque.
 ///
 /// # Errors

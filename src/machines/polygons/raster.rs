@@ -3,7 +3,7 @@
 //!
 //! Vertices are rounded to 1/256 of a pixel, and everything that decides coverage is exact from
 //! there on: a pixel belongs to the polygon whose inside holds its middle, and of two polygons that
-//! share an edge through it, to the one on the right or below. Depths and colours are interpolated
+//! share an edge through it, to the one on the right or below. Depths and colors are interpolated
 //! along the edges and then along the row, as Gouraud does ("Continuous shading of curved surfaces",
 //! 1971).
 
@@ -21,7 +21,7 @@ const MIDDLE: i64 = PARTS as i64 / 2;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RasterPolygon {
     /// Vertices in order around it: positions in parts of a pixel from the upper left corner, and
-    /// colour and depth.
+    /// color and depth.
     vertices: Vec<([i64; 2], DVec4)>,
     /// Index of the polygon in the model.
     pub source: u32,
@@ -38,12 +38,12 @@ pub struct Span {
     pub end: u32,
     /// Where the polygon begins and ends on the row, in pixels.
     across: [f64; 2],
-    /// Colour and depth there.
+    /// Color and depth there.
     values: [DVec4; 2],
 }
 
 impl Span {
-    /// The linear colour, and the depth from 0 to 1, in the middle of a column.
+    /// The linear color, and the depth from 0 to 1, in the middle of a column.
     pub fn at(&self, x: u32) -> (DVec3, f64) {
         let [from, to] = self.across;
         let share = if to > from { ((f64::from(x) + 0.5 - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
@@ -84,7 +84,7 @@ impl RasterPolygon {
         self.vertices.is_empty()
     }
 
-    /// The vertices: position in pixels, colour and depth.
+    /// The vertices: position in pixels, color and depth.
     pub fn vertices(&self) -> impl Iterator<Item = (DVec2, DVec4)> + '_ {
         let place = |x: i64| x as f64 / PARTS;
         self.vertices.iter().map(move |&([x, y], value)| (DVec2::new(place(x), place(y)), value))

@@ -32,7 +32,7 @@ const PLANES: [[f64; 4]; 6] = [
     [0.0, 0.0, -1.0, 1.0],
 ];
 
-/// The polygons of a model that are in the visible volume, in its order, with the colours that
+/// The polygons of a model that are in the visible volume, in its order, with the colors that
 /// `color` gives for a polygon's corner.
 pub fn screen_polygons(model: &Model, color: impl Fn(&Polygon, usize) -> Vec3) -> Vec<ScreenPolygon> {
     let numbered = (0..).zip(&model.polygons);

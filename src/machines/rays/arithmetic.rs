@@ -70,8 +70,8 @@ pub trait Operations: Copy + Sync {
 ///
 /// | operation | how | relative error |
 /// |---|---|---|
-/// | product | the high half of the 48-bit product, after normalisation | < 2^−23 |
-/// | sum | the smaller addend shifted right, the sum normalised | < 2^−22, of like signs |
+/// | product | the high half of the 48-bit product, after normalization | < 2^−23 |
+/// | sum | the smaller addend shifted right, the sum normalized | < 2^−22, of like signs |
 /// | long division | table of reciprocals, one Newton step `(2 − b·x₀)·(x₀·a)` | < 2^−21 |
 /// | short division | the table's reciprocal times the numerator | < 2^−12 |
 /// | root | a table of exponents times a table of fractions | < 2^−12 |
@@ -128,7 +128,7 @@ impl Operations for Commercial {
 /// Custom components (Ullner 1983, appendix A.2): shift-and-add arithmetic in registers. The same
 /// bits as [`registers`], computed in double precision.
 ///
-/// A product or quotient whose fraction has to be normalised has 23 good bits, since the bit that
+/// A product or quotient whose fraction has to be normalized has 23 good bits, since the bit that
 /// is shifted in was discarded before. Roots have 24. There is one divider, so short divisions are
 /// long.
 #[derive(Clone, Copy, Debug)]
@@ -260,7 +260,7 @@ fn stored(x: f64) -> f32 {
     if x.abs() < f64::from(f32::MIN_POSITIVE) { 0.0 } else { valid(x as f32) }
 }
 
-/// `a + b`: the fraction of the smaller addend is shifted right, the sum is normalised, and both
+/// `a + b`: the fraction of the smaller addend is shifted right, the sum is normalized, and both
 /// times the bits beyond the 24th are dropped.
 #[inline(always)]
 fn add_truncating(a: f32, b: f32) -> f32 {
@@ -351,7 +351,7 @@ pub enum Adder {
     /// Barrel shifters: the whole addition in one stage.
     #[default]
     BarrelShifter,
-    /// Multipliers that shift: one stage each to denormalise, to add and to normalise.
+    /// Multipliers that shift: one stage each to denormalize, to add and to normalize.
     Multiplier,
 }
 

@@ -8,7 +8,7 @@
 //! in two steps. First the scene's shaders run on the RPU and send each ray to the machine's way of
 //! finding hits ([`recording`]): that gives the image, and the rays with the work that each is.
 //! Then a model of time replays the recording ([`host`], [`calendar`], [`events`]), also with
-//! a memory that does not hold the scene ([`capacity`]). Machines that send colours with rays use a
+//! a memory that does not hold the scene ([`capacity`]). Machines that send colors with rays use a
 //! [`tree`] in place of the recording.
 
 pub mod arithmetic;

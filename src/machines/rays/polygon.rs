@@ -156,17 +156,17 @@ impl Polygon {
             return Err(PolygonError::Degenerate);
         }
         let normal = normal.normalize();
-        let centre = (a + b + c) / 3.0;
-        let (n_p, d_p) = rounded(normal, 0.0, centre);
+        let center = (a + b + c) / 3.0;
+        let (n_p, d_p) = rounded(normal, 0.0, center);
         // Distances from the apex along the height, and from the first of the two sides that meet
         // there, both in units of the longest side.
         let (height, aside) = ((a - c).cross(normal), from.cross(normal));
-        let [whole, at_centre] = [c, centre].map(|p| height.dot(p - b));
-        let (m, d0) = rounded(height / whole, at_centre / whole, centre);
+        let [whole, at_center] = [c, center].map(|p| height.dot(p - b));
+        let (m, d0) = rounded(height / whole, at_center / whole, center);
         let u = Coordinate { case: Case::Parallel, n: [0.0; 3], d1: -1.0, m, d0 };
-        let scale = 1.0 / at_centre.abs();
-        let (n, d1) = rounded(height * scale, at_centre * scale, centre);
-        let (m, d0) = rounded(aside * scale, aside.dot(centre - b) * scale, centre);
+        let scale = 1.0 / at_center.abs();
+        let (n, d1) = rounded(height * scale, at_center * scale, center);
+        let (m, d0) = rounded(aside * scale, aside.dot(center - b) * scale, center);
         let v = Coordinate { case: Case::Parallel, n, d1, m, d0 };
         let polygon = Polygon { n_p, d_p, u, v, one_sided: sides == Sides::One };
         if polygon.words().iter().all(|word| word.is_finite()) { Ok(polygon) } else { Err(PolygonError::Degenerate) }
@@ -270,17 +270,17 @@ fn of_corners(corners: [DVec3; 4], sides: Sides, root_error: f64) -> Result<Poly
         return Err(PolygonError::Degenerate);
     }
     let normal = normal.normalize();
-    let centre = (p00 + p10 + p11 + p01) / 4.0;
+    let center = (p00 + p10 + p11 + p01) / 4.0;
     let largest = corners.iter().map(|corner| corner.abs().max_element()).fold(0.0, f64::max);
     let tolerance = FLATNESS * diameter + ROUNDING * largest;
-    if corners.iter().any(|corner| (corner - centre).dot(normal).abs() > tolerance) {
+    if corners.iter().any(|corner| (corner - center).dot(normal).abs() > tolerance) {
         return Err(PolygonError::NotPlanar);
     }
     let turns = |a: DVec3, b: DVec3| a.cross(b).dot(normal) > STRAIGHT * a.length() * b.length();
     if !(0..4).all(|i| turns(edges[i], edges[(i + 1) % 4])) {
         return Err(PolygonError::Concave);
     }
-    let (n_p, d_p) = rounded(normal, 0.0, centre);
+    let (n_p, d_p) = rounded(normal, 0.0, center);
     let polygon = Polygon {
         n_p,
         d_p,
@@ -294,8 +294,8 @@ fn of_corners(corners: [DVec3; 4], sides: Sides, root_error: f64) -> Result<Poly
 
 /// The equation for the `u` of a quadrilateral (Ullner 1983, §2.2).
 fn coordinate(corners: [DVec3; 4], n_p: DVec3, root_error: f64) -> Result<Coordinate, PolygonError> {
-    let centre = corners.iter().sum::<DVec3>() / 4.0;
-    let [p00, p10, p11, p01] = corners.map(|corner| corner - centre);
+    let center = corners.iter().sum::<DVec3>() / 4.0;
+    let [p00, p10, p11, p01] = corners.map(|corner| corner - center);
     // Distances from the edges u = 0 and u = 1 in units of the edges' lengths; positive inside.
     let n_0 = (p01 - p00).cross(n_p);
     let n_1 = (p10 - p11).cross(n_p);
@@ -326,22 +326,22 @@ fn coordinate(corners: [DVec3; 4], n_p: DVec3, root_error: f64) -> Result<Coordi
     if quotient_error <= root_error {
         let denominator = -(from_0(DVec3::ZERO) + ratio * from_1(DVec3::ZERO));
         let scale = 1.0 / denominator.abs();
-        let (n, d1) = rounded(-(n_0 + ratio * n_1) * scale, denominator * scale, centre);
-        let (m, d0) = rounded(n_0 * scale, from_0(DVec3::ZERO) * scale, centre);
+        let (n, d1) = rounded(-(n_0 + ratio * n_1) * scale, denominator * scale, center);
+        let (m, d0) = rounded(n_0 * scale, from_0(DVec3::ZERO) * scale, center);
         return Ok(Coordinate { case: Case::Parallel, n, d1, m, d0 });
     }
     let (n, m) = (n_a / (2.0 * d_2), n_c / d_2);
-    let (n, d1) = rounded(n, d_1 / (2.0 * d_2), centre);
-    let (m, d0) = rounded(m, d_0 / d_2, centre);
+    let (n, d1) = rounded(n, d_1 / (2.0 * d_2), center);
+    let (m, d0) = rounded(m, d_0 / d_2, center);
     Ok(Coordinate { case: Case::Quadratic, n, d1, m, d0 })
 }
 
-/// Words for the linear function with that gradient and that value at `centre`. The rounded
+/// Words for the linear function with that gradient and that value at `center`. The rounded
 /// function has the same value there to the last bit of the offset, so that rounding does not grow
 /// with the distance of the polygon from the origin.
-fn rounded(gradient: DVec3, value: f64, centre: DVec3) -> ([f32; 3], f32) {
+fn rounded(gradient: DVec3, value: f64, center: DVec3) -> ([f32; 3], f32) {
     let words = gradient.to_array().map(|x| flushed(x as f32));
-    let offset = value - DVec3::from_array(words.map(f64::from)).dot(centre);
+    let offset = value - DVec3::from_array(words.map(f64::from)).dot(center);
     (words, flushed(offset as f32))
 }
 

@@ -1,15 +1,15 @@
-//! The rays of an image as the ray tracing array makes them: each with its colour, the most that it
+//! The rays of an image as the ray tracing array makes them: each with its color, the most that it
 //! can add to its pixel (Ullner 1983, §2.5.1).
 //!
 //! The array returns nothing to the shader that asks. Where a ray hits, the surface's own light,
-//! scaled by the ray's colour, goes to the pixel at once, and so do the rays that it sends, each
-//! with a colour of its own; a shadow ray that arrives has its colour added. That is what a shader
+//! scaled by the ray's color, goes to the pixel at once, and so do the rays that it sends, each
+//! with a color of its own; a shadow ray that arrives has its color added. That is what a shader
 //! computes as far as its result is an affine function of what its rays bring. [`grow`] runs the
 //! scene's own shaders on the RPU, finds that function at each hit, and makes the tree level by
 //! level. Hits at which the function is not affine are counted: their part of the image is wrong.
 //!
 //! A surface that is not opaque lets the ray through: a ray of its own with the same origin, whose
-//! colour is what the surface leaves. What a shadow ray passes likewise dims it.
+//! color is what the surface leaves. What a shadow ray passes likewise dims it.
 //!
 //! | module | about |
 //! |---|---|
@@ -52,7 +52,7 @@ pub const NO_RAY: u32 = u32::MAX;
 /// The purpose of a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It brings the colour of what it hits: a camera's, or one for reflection or refraction.
+    /// It brings the color of what it hits: a camera's, or one for reflection or refraction.
     Vision,
     /// It continues a vision ray behind a surface that is not opaque.
     Through,
@@ -80,8 +80,8 @@ pub struct Ray {
     pub hit: Option<Found>,
     /// The work of finding the hit.
     pub work: Work,
-    /// The result that is sent to the pixel: colour, and the share of the pixel's alpha. At a hit
-    /// of a vision ray it is the surface's own light; for a shadow ray that arrives its colour; for
+    /// The result that is sent to the pixel: color, and the share of the pixel's alpha. At a hit
+    /// of a vision ray it is the surface's own light; for a shadow ray that arrives its color; for
     /// a vision ray that leaves the scene the environment's.
     pub direct: [f32; 4],
     /// The rays that start at its hit.
@@ -112,11 +112,11 @@ pub struct Totals {
     pub shadow: u64,
     /// Hits of vision rays, at which a shader ran.
     pub shaded: u64,
-    /// Results with a colour that is not black.
+    /// Results with a color that is not black.
     pub results: u64,
-    /// Rays that were not made because they were too dark, those of colour 0 included.
+    /// Rays that were not made because they were too dark, those of color 0 included.
     pub dark: u64,
-    /// The sum of their colours' absolute values.
+    /// The sum of their colors' absolute values.
     pub lost: [f64; 3],
     /// Hits at which the shader's result is not an affine function of the answers.
     pub nonaffine: u64,
@@ -156,7 +156,7 @@ pub struct Settings {
 }
 
 impl RayTree {
-    /// The colour and alpha of each sample: the sum of its results.
+    /// The color and alpha of each sample: the sum of its results.
     pub fn colors(&self) -> Vec<[f32; 4]> {
         let mut colors: Vec<[f32; 4]> = self.samples.iter().map(|sample| sample.direct).collect();
         for ray in &self.rays {

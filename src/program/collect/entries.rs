@@ -1,4 +1,4 @@
-//! Which surface entries a scene needs: one for each distinct combination of cores, specialisation
+//! Which surface entries a scene needs: one for each distinct combination of cores, specialization
 //! key, record layout and visibility.
 
 use crate::collect::BoundObject;
@@ -10,22 +10,22 @@ use shadewright_scene::{CoShader, Object, ShaderId, Visibility};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// The key that the cores of an object's shaders are specialised for: the functions that they call
+/// The key that the cores of an object's shaders are specialized for: the functions that they call
 /// by it differ from object to object, so a core that calls one is copied for each key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SpecialisationKey {
+pub struct SpecializationKey {
     /// The lights that illuminate the object, as indices into the scene's.
     pub lights: Arc<[u32]>,
     /// The volumes inside and outside of it.
     pub sides: [Option<ShaderId>; 2],
     /// The depth limits of its specular and its diffuse rays
-    /// ([`crate::synthesise::ray_depths`]).
+    /// ([`crate::synthesize::ray_depths`]).
     pub ray_depths: [Option<u32>; 2],
     /// The co-shaders that its shaders may call.
     pub coshaders: Arc<[CoShader]>,
 }
 
-impl SpecialisationKey {
+impl SpecializationKey {
     /// That of an object.
     pub fn of(object: &Object) -> Self {
         let attributes = &object.attributes;
@@ -43,11 +43,11 @@ impl SpecialisationKey {
     }
 }
 
-/// The specialisation keys of a scene, numbered in the order in which they are first used.
+/// The specialization keys of a scene, numbered in the order in which they are first used.
 #[derive(Debug, Default)]
-pub struct SpecialisationKeys {
+pub struct SpecializationKeys {
     /// The number of each.
-    pub numbers: BTreeMap<SpecialisationKey, usize>,
+    pub numbers: BTreeMap<SpecializationKey, usize>,
     /// The numbers of objects' keys, by the addresses of their lists: objects share them.
     of_lists: HashMap<ListsKey, usize>,
 }
@@ -55,9 +55,9 @@ pub struct SpecialisationKeys {
 /// A key by the addresses of the object's lists.
 type ListsKey = ([*const (); 2], [Option<ShaderId>; 2], [Option<u32>; 2]);
 
-impl SpecialisationKeys {
+impl SpecializationKeys {
     /// The number of a key.
-    pub fn number(&mut self, key: SpecialisationKey) -> usize {
+    pub fn number(&mut self, key: SpecializationKey) -> usize {
         let next = self.numbers.len();
         *self.numbers.entry(key).or_insert(next)
     }
@@ -68,12 +68,12 @@ impl SpecialisationKeys {
         if let Some(known) = self.of_lists.get(&lists) {
             return *known;
         }
-        let number = self.number(SpecialisationKey::of(object));
+        let number = self.number(SpecializationKey::of(object));
         self.of_lists.insert(lists, number);
         number
     }
 
-    /// True if [`SpecialisationKeys::of_object`] had an object with the same lists.
+    /// True if [`SpecializationKeys::of_object`] had an object with the same lists.
     pub fn has(&self, object: &Object) -> bool {
         self.of_lists.contains_key(&Self::lists(object))
     }
@@ -94,8 +94,8 @@ pub struct SurfaceEntry {
     pub displacement: Option<BoundDisplacement>,
     /// The atmosphere.
     pub atmosphere: Option<ShaderId>,
-    /// The number of its specialisation key.
-    pub specialisation: usize,
+    /// The number of its specialization key.
+    pub specialization: usize,
     /// How the records of its objects lie.
     pub layout: RecordLayout,
     /// The cores of the primitive, if its objects are procedural.
@@ -104,7 +104,7 @@ pub struct SurfaceEntry {
     pub visibility: Visibility,
     /// The methods of its material, if that is an RTSL class.
     pub methods: MaterialMethods,
-    /// The number of the specialisation key without lights, where shadow rays evaluate the surface
+    /// The number of the specialization key without lights, where shadow rays evaluate the surface
     /// shader for its opacity.
     pub unlit: Option<usize>,
     /// Which parameters of its objects are constants of its code, if any.
@@ -135,7 +135,7 @@ impl SurfaceEntry {
             surface: core(&self.instance),
             displacement: self.displacement.as_ref().map(|d| (core(&d.instance), d.is_done)),
             atmosphere: self.atmosphere,
-            specialisation: self.specialisation,
+            specialization: self.specialization,
             layout: self.layout.clone(),
             visibility: self.visibility,
             has_emission: self.methods.emission.is_some(),
@@ -151,7 +151,7 @@ pub(in crate::collect) struct EntryKey {
     surface: Arc<str>,
     displacement: Option<(Arc<str>, bool)>,
     atmosphere: Option<ShaderId>,
-    specialisation: usize,
+    specialization: usize,
     layout: RecordLayout,
     visibility: Visibility,
     has_emission: bool,

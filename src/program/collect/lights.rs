@@ -13,7 +13,7 @@ pub enum Shadows {
     None,
     /// They block it: the caller traces a shadow ray.
     Opaque,
-    /// They attenuate it: the light's colour already includes the transmittance.
+    /// They attenuate it: the light's color already includes the transmittance.
     Dimming,
 }
 

@@ -74,7 +74,7 @@ pub fn is_opaque(opacity: &Instance) -> bool {
     is_always(opacity, "opacity", Const::Vec3([1.0; 3]))
 }
 
-/// True if a method returns one colour everywhere.
+/// True if a method returns one color everywhere.
 fn is_always(method: &Instance, output: &str, color: Const) -> bool {
     let shader = &method.shader;
     let reduced = shader.reduced.get_or_init(|| Arc::new(Reduced::new(method, output)));
@@ -84,7 +84,7 @@ fn is_always(method: &Instance, output: &str, color: Const) -> bool {
     }
 }
 
-/// A method of which nothing is known but its code, optimised once for all its instances: a scene may
+/// A method of which nothing is known but its code, optimized once for all its instances: a scene may
 /// have thousands, which differ in what this method does not read.
 #[derive(Debug)]
 pub struct Reduced {

@@ -30,7 +30,7 @@ use crate::records::visibility;
 use crate::records::{ParamBlock, RecordLayout};
 use crate::specialize::Fact;
 use binding::{Binder, BoundShaders, CoShaderCore};
-use entries::{BoundDisplacement, SpecialisationKey, SpecialisationKeys, SurfaceEntries, SurfaceEntry};
+use entries::{BoundDisplacement, SpecializationKey, SpecializationKeys, SurfaceEntries, SurfaceEntry};
 use instances::Instance;
 use lights::BoundLight;
 use opacity::Opacities;
@@ -58,8 +58,8 @@ pub struct Collected {
     pub objects: Vec<BoundObject>,
     /// The surface entries that the objects need, in the order of their numbers.
     pub entries: Vec<SurfaceEntry>,
-    /// The keys that cores are specialised for, each with its number.
-    pub specialisations: BTreeMap<SpecialisationKey, usize>,
+    /// The keys that cores are specialized for, each with its number.
+    pub specializations: BTreeMap<SpecializationKey, usize>,
     /// The kinds of procedural primitives, in the order of their intersection entries.
     pub primitive_kinds: Vec<Arc<PrimitiveCores>>,
     /// The source of the camera's rays.
@@ -94,7 +94,7 @@ pub enum CameraSource {
     Library,
     /// An object of an RTSL camera class.
     Shader(Arc<Instance>),
-    /// A shader function from raster positions to colours, in place of rays.
+    /// A shader function from raster positions to colors, in place of rays.
     RayFunction(CompiledFunction),
 }
 
@@ -170,7 +170,7 @@ pub fn collect(
         coshaders,
         objects,
         entries,
-        specialisations: needed.specialisations.numbers,
+        specializations: needed.specializations.numbers,
         primitive_kinds: needed.primitive_kinds,
         camera,
         imager,
@@ -196,7 +196,7 @@ struct Needed {
     room: Option<Room>,
     /// With the entries that they need, whose numbers are not known yet.
     objects: Vec<(SurfaceEntry, BoundObject)>,
-    specialisations: SpecialisationKeys,
+    specializations: SpecializationKeys,
     primitive_kinds: Vec<Arc<PrimitiveCores>>,
 }
 
@@ -246,11 +246,11 @@ fn bind_objects(
     {
         let Some(surface) = surface else { continue };
         let attributes = &object.attributes;
-        if !needed.specialisations.has(object) && !room.take_key(SpecialisationKey::of(object), lights) {
+        if !needed.specializations.has(object) && !room.take_key(SpecializationKey::of(object), lights) {
             room.leave_out(number, object);
             continue;
         }
-        let specialisation = needed.specialisations.of_object(object);
+        let specialization = needed.specializations.of_object(object);
         for shader in std::iter::once(surface).chain(displacement) {
             binder.remark(mismatches.of(object, shader));
         }
@@ -280,7 +280,7 @@ fn bind_objects(
         }
         let visible = opacities.visibility(object, surface, &methods);
         let unlit = visibility::is_shaded_for_transmittance(visible)
-            .then(|| needed.specialisations.number(SpecialisationKey::unlit(object)));
+            .then(|| needed.specializations.number(SpecializationKey::unlit(object)));
         let name = |id: ShaderId| &scene.shader_instances[id.0 as usize].shader;
         let is_surface = object.surface.zip(attributes.displacement).is_some_and(|(s, d)| name(s) == name(d));
         let displacement = displacement.clone().map(|instance| BoundDisplacement {
@@ -293,7 +293,7 @@ fn bind_objects(
             instance: surface.clone(),
             displacement,
             atmosphere: attributes.atmosphere,
-            specialisation,
+            specialization,
             layout: layout.clone(),
             primitive: kind,
             visibility: visible,

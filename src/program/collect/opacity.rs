@@ -26,7 +26,7 @@ enum Opacity {
     Computed(Box<Function>),
 }
 
-/// The opacities of surface shaders, each analysed once.
+/// The opacities of surface shaders, each analyzed once.
 #[derive(Debug, Default)]
 pub struct Opacities {
     shaders: HashMap<Arc<str>, Opacity>,

@@ -3,7 +3,7 @@
 //!
 //! A procedural primitive has an intersection shader in place of a mesh. What both machines read of
 //! it is [`crate::layout::procedural`]'s; the entry that rays call is
-//! [`crate::synthesise::intersection`]'s.
+//! [`crate::synthesize::intersection`]'s.
 
 use crate::collect::instances::{Instance, bind};
 use crate::collect::shader_library::{CompiledShader, ShaderLibrary};

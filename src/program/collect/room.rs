@@ -2,7 +2,7 @@
 //! code of its own for an object, or for a copy of all parameters of a large shader.
 
 use crate::collect::copied_functions::copied;
-use crate::collect::entries::{EntryKey, SpecialisationKey, SurfaceEntry};
+use crate::collect::entries::{EntryKey, SpecializationKey, SurfaceEntry};
 use crate::collect::instances::Instance;
 use crate::collect::lights::BoundLight;
 use crate::records::ParamBlock;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Most instructions of the code that objects ask for: functions and cores for each different set of
 /// lights, volumes, co-shaders and ray depths, and an entry for each combination of shaders. They
-/// take some 120 bytes each before they are optimised.
+/// take some 120 bytes each before they are optimized.
 const MAX_INSTRUCTIONS: usize = 1 << 22;
 
 /// Most vectors of parameters: of all objects, and of all shader instances. A vector takes 16 bytes
@@ -28,7 +28,7 @@ const MAX_EMITTERS: usize = 1 << 21;
 
 /// Instructions of an entry beside those of the cores that it calls.
 const OF_ENTRY: usize = 600;
-/// Instructions of the functions for a specialisation key beside those for its lights.
+/// Instructions of the functions for a specialization key beside those for its lights.
 const OF_KEY: usize = 60;
 /// Instructions that call a light, beside those that load a vector of its parameters.
 const OF_LIGHT: usize = 50;
@@ -45,7 +45,7 @@ pub struct Room {
     copied: usize,
     /// Instructions of each function.
     functions: HashMap<Arc<str>, usize>,
-    keys: BTreeSet<SpecialisationKey>,
+    keys: BTreeSet<SpecializationKey>,
     entries: HashSet<EntryKey>,
     blocks: HashSet<Arc<ParamBlock>>,
     left_out: BTreeSet<usize>,
@@ -102,9 +102,9 @@ impl Room {
         }
     }
 
-    /// Takes room for the functions of a specialisation key, unless an object before had it; false
+    /// Takes room for the functions of a specialization key, unless an object before had it; false
     /// where there is too little.
-    pub fn take_key(&mut self, key: SpecialisationKey, lights: &[BoundLight]) -> bool {
+    pub fn take_key(&mut self, key: SpecializationKey, lights: &[BoundLight]) -> bool {
         if self.keys.contains(&key) {
             return true;
         }
@@ -187,8 +187,8 @@ mod tests {
     use shadewright_geometry::Mesh;
     use shadewright_scene::MeshSpace;
 
-    fn key(depth: u32) -> SpecialisationKey {
-        SpecialisationKey {
+    fn key(depth: u32) -> SpecializationKey {
+        SpecializationKey {
             lights: Arc::new([]),
             sides: [None; 2],
             ray_depths: [Some(depth), None],

@@ -67,7 +67,7 @@ pub fn sampled<'a>(lights: &[&'a LinkedLight]) -> Vec<&'a LinkedLight> {
 pub fn empty(collected: &Collected) -> impl Iterator<Item = ParamBlock> {
     // Area lights of materials are one more light.
     let vectors = |lights: usize| HEAD as usize + LIGHT_RECORD as usize * (lights + 1);
-    collected.specialisations.keys().map(move |key| vec![[0; 4]; vectors(key.lights.len())])
+    collected.specializations.keys().map(move |key| vec![[0; 4]; vectors(key.lights.len())])
 }
 
 /// A table of lights that are sampled in this order. `has_area` adds area lights of materials, a

@@ -61,7 +61,7 @@ pub struct MemoryImage {
     pub objects: Vec<u32>,
 }
 
-/// The colour and opacity of a mesh that has none: its object's. Instances that share a mesh read
+/// The color and opacity of a mesh that has none: its object's. Instances that share a mesh read
 /// those of their object record instead.
 #[derive(Clone, Copy)]
 struct Paint {
@@ -329,7 +329,7 @@ fn data_per_triangle(mesh: &Mesh, layout: &RecordLayout) -> bool {
 
 /// The vectors of an instance's object record between its first and its parameters: its axes in the
 /// world, with the coordinates of its origin in their fourth components; the axes of normals up to
-/// a positive factor, which is the fourth component of the first; its colour and its opacity.
+/// a positive factor, which is the fourth component of the first; its color and its opacity.
 fn instance_vectors(object: &Object) -> [[u32; 4]; INSTANCE_VECTORS as usize] {
     let m = object.object_to_world;
     let normals = NormalMap::new(m);

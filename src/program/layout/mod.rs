@@ -51,7 +51,7 @@ pub struct Layout {
     pub environments: Vec<Environment>,
     /// Address of the table of each environment light.
     pub environment_tables: Vec<u32>,
-    /// Address of the table of lights of each specialisation key, where lights are data.
+    /// Address of the table of lights of each specialization key, where lights are data.
     pub light_tables: Vec<u32>,
     /// The procedural primitives, as ray traversal needs them.
     pub primitives: Primitives,
@@ -124,7 +124,7 @@ fn fill_light_tables(
     has_area: bool,
 ) -> (MemoryImage, Vec<u32>) {
     let addresses = memory.blocks[first..].to_vec();
-    for (number, key) in (first..memory.blocks.len()).zip(collected.specialisations.keys()) {
+    for (number, key) in (first..memory.blocks.len()).zip(collected.specializations.keys()) {
         let lights: Vec<_> = key.lights.iter().filter_map(|&i| linked.lights.get(i as usize)).collect();
         memory.set_block(number, &light_tables::table(&light_tables::sampled(&lights), has_area));
     }

@@ -12,10 +12,10 @@ use shadewright_scene::{MeshSpace, Object};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Vectors of a vertex record without colours.
+/// Vectors of a vertex record without colors.
 pub const VERTEX_VECTORS: u32 = 3;
 
-/// Vectors of a vertex record with colours.
+/// Vectors of a vertex record with colors.
 pub const COLORED_VERTEX_VECTORS: u32 = 5;
 
 /// Vectors of a triangle's data without primitive variables.
@@ -38,7 +38,7 @@ pub const MAX_VECTORS: u64 = 1 << 31;
 /// One parameter block: a vector a parameter, four for a matrix.
 pub type ParamBlock = Vec<[u32; 4]>;
 
-/// Where a colour of a surface is stored.
+/// Where a color of a surface is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColorStorage {
     /// In the vertex records.
@@ -68,7 +68,7 @@ pub struct RecordLayout {
 }
 
 impl RecordLayout {
-    /// The layout of an object that more objects share: vertices have colours even where the mesh
+    /// The layout of an object that more objects share: vertices have colors even where the mesh
     /// has none.
     #[must_use]
     pub fn general(self, object: &Object) -> Self {
@@ -116,7 +116,7 @@ impl RecordLayout {
     }
 }
 
-/// True if a mesh's colours vary over its faces, so that its vertices carry them.
+/// True if a mesh's colors vary over its faces, so that its vertices carry them.
 pub fn has_vertex_colors(mesh: &Mesh) -> bool {
     !mesh.vertex_colors.is_empty() || !mesh.vertex_opacities.is_empty()
 }

@@ -16,7 +16,7 @@ pub const TRANSMISSION: u8 = 3;
 pub const LAST_REPORTED: u8 = 4;
 
 /// The kind of rays of `occlusion`, which compute transmittance. Those of
-/// [`crate::synthesise::gather_outputs`] are the kinds after it.
+/// [`crate::synthesize::gather_outputs`] are the kinds after it.
 pub const OCCLUSION: u8 = 5;
 
 /// The words after the entry number of an object's record, as floats: the transmittance for shadow

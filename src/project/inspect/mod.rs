@@ -15,7 +15,7 @@
 //! | `stages` | the IR, pass by pass |
 //! | `machines` | the code of the machines |
 //! | [`cost`] | cycles by source line |
-//! | [`residual`] | what specialisation leaves |
+//! | [`residual`] | what specialization leaves |
 
 pub mod cost;
 mod extent;

@@ -1,4 +1,4 @@
-//! The *residual program*, which specialisation leaves of a program, beside the program that serves
+//! The *residual program*, which specialization leaves of a program, beside the program that serves
 //! every scene: how much code each has, and which source lines have none any more.
 
 use shadewright_base::text::source::SourceMap;
@@ -62,7 +62,7 @@ impl CodeSize {
     }
 }
 
-/// A source line of which specialisation left nothing.
+/// A source line of which specialization left nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoneLine {
     /// The file.

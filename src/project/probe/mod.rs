@@ -2,7 +2,7 @@
 //! be stepped forwards and backwards.
 //!
 //! Takes a scene, its program linked with debug information ([`link`]), its BVH, and a sample of a
-//! pixel; runs it on the reference evaluator and gives a [`Probe`], which is plain data. Its colour
+//! pixel; runs it on the reference evaluator and gives a [`Probe`], which is plain data. Its color
 //! is bit-identical to the sample's in the image. Nothing here knows a back end, a window or how a
 //! scene is opened.
 //!
@@ -86,7 +86,7 @@ pub struct Probe {
     pub color: [f32; 3],
     /// The coverage of the sample.
     pub alpha: f32,
-    /// Colour and coverage after the scene's imager, applied to this sample alone. In an image the
+    /// Color and coverage after the scene's imager, applied to this sample alone. In an image the
     /// imager acts on the mean of all samples of a pixel.
     pub imaged: Option<([f32; 3], f32)>,
     /// Why it did not end; the recording stops there.
@@ -160,7 +160,7 @@ pub enum ProbeError {
     Program(EvalError),
 }
 
-/// Links a scene for [`probe`]: with debug instructions, and without optimisation passes.
+/// Links a scene for [`probe`]: with debug instructions, and without optimization passes.
 ///
 /// # Errors
 /// The errors of [`program::link`].

@@ -1,4 +1,4 @@
-//! The ray tree of a sample: hits and returned colours.
+//! The ray tree of a sample: hits and returned colors.
 
 use super::value::Named;
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub struct RayRecord {
     pub light: Option<LightRef>,
     /// The hit; for a shadow ray, the occluder.
     pub hit: Option<SurfacePoint>,
-    /// The returned colour and opacity; the background's for a miss. A shadow ray has none.
+    /// The returned color and opacity; the background's for a miss. A shadow ray has none.
     pub returned: Option<Returned>,
     /// The step that traced it, if recorded.
     pub step: Option<u32>,

@@ -38,7 +38,7 @@ pub fn wall(name: &str, depth: f32, attributes: &str) -> String {
     )
 }
 
-/// A surface of one colour.
+/// A surface of one color.
 pub const PLAIN: (&str, &str) = ("plain", "surface plain(float gain = 0.5; color tint = 1) { Ci = gain * tint; }");
 
 /// A mirror before the camera, that sees a wall behind the camera, which a light shines on past a

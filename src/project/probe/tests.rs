@@ -52,7 +52,7 @@ fn the_tree_of_rays_tells_reflections_and_the_light_of_each_shadow_ray() {
     assert_eq!(reflected.hit.as_ref().map(|h| h.name.as_str()), Some("back"));
     let light = shadow.light.as_ref().expect("a light");
     assert_eq!((light.number, light.shader.as_str(), shadow.is_free()), (1, "pointlight", true));
-    let halves = reflected.returned.expect("a colour").color.map(|c| 0.5 * c);
+    let halves = reflected.returned.expect("a color").color.map(|c| 0.5 * c);
     assert_eq!((camera.returned.map(|r| r.color), halves[0] > 0.0), (Some(halves), true));
     let tree = RayTree::of(&probe.rays);
     assert_eq!((tree.roots, tree.children), (vec![0], vec![vec![1], vec![2], vec![]]));

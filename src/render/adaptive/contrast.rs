@@ -1,6 +1,6 @@
 //! The difference between the corner samples of a square, about as the eye sees it.
 //!
-//! Linear colours are compared by their square roots, which is within a few percent of the transfer
+//! Linear colors are compared by their square roots, which is within a few percent of the transfer
 //! function of a display: a difference in the dark is visible where one of the same size in the light
 //! is not. Values above white are compared, too; images may be developed later.
 
@@ -10,7 +10,7 @@ use shadewright_scene::Exposure;
 const NON_FINITE: f32 = 1e18;
 
 /// The greatest difference between any two corners: in alpha, and in the square roots of the exposed
-/// colours. Never NaN.
+/// colors. Never NaN.
 pub fn contrast(corners: &[[f32; 4]; 4], exposure: Exposure) -> f32 {
     let mut least = [f32::INFINITY; 4];
     let mut most = [f32::NEG_INFINITY; 4];

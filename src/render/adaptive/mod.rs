@@ -39,7 +39,7 @@ pub const MAX_DEPTH: u32 = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The greatest difference between the corners of a square that stays whole, in alpha and in the
-    /// square roots of exposed linear colours: about the share of the display's range, where 0 is
+    /// square roots of exposed linear colors: about the share of the display's range, where 0 is
     /// black and 1 is white. Not negative.
     pub threshold: f32,
     /// How often a pixel is halved at most, from 0 to [`MAX_DEPTH`].
@@ -69,8 +69,8 @@ pub enum Unsupported {
     Path,
 }
 
-/// Colours at raster positions: for each the linear premultiplied red, green and blue, and alpha.
-/// Positions of one call differ; they are in an order in which neighbours are near each other.
+/// Colors at raster positions: for each the linear premultiplied red, green and blue, and alpha.
+/// Positions of one call differ; they are in an order in which neighbors are near each other.
 pub type Colors<'a> = &'a mut dyn FnMut(&[Vec2]) -> Result<Vec<[f32; 4]>, RenderError>;
 
 /// The sampler of one image.

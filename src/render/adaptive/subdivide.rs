@@ -39,7 +39,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Samples traced for each pixel: less than those in it, as neighbours share samples.
+    /// Samples traced for each pixel: less than those in it, as neighbors share samples.
     pub fn mean(&self) -> f64 {
         self.samples as f64 / self.pixels.max(1) as f64
     }
@@ -52,7 +52,7 @@ struct Square {
     at: [u32; 2],
     /// The pixel's index in the group.
     pixel: u32,
-    /// The colours of its corners, row by row.
+    /// The colors of its corners, row by row.
     corners: [[f32; 4]; 4],
 }
 
@@ -133,7 +133,7 @@ impl Subdivision<'_, '_> {
         self.divide(height)
     }
 
-    /// The colours at the corners of pixels, row by row, for a range of rows of corners. They are
+    /// The colors at the corners of pixels, row by row, for a range of rows of corners. They are
     /// requested tile by tile.
     fn corners(&mut self, [first, end]: [u32; 2]) -> Result<Vec<[f32; 4]>, RenderError> {
         let width = self.size[0] + 1;
@@ -228,7 +228,7 @@ impl Subdivision<'_, '_> {
         Ok(known)
     }
 
-    /// The colours at positions.
+    /// The colors at positions.
     fn trace(&mut self, positions: &[Vec2]) -> Result<Vec<[f32; 4]>, RenderError> {
         let mut colors = Vec::with_capacity(positions.len());
         for positions in positions.chunks(AT_ONCE) {

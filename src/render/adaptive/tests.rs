@@ -1,4 +1,4 @@
-//! Adaptive sampling of synthetic colour fields, and of scenes.
+//! Adaptive sampling of synthetic color fields, and of scenes.
 
 use super::small::Region;
 use super::*;
@@ -10,8 +10,8 @@ use shadewright_program::{LinkOptions, link};
 use shadewright_scene::{FilterKind, OpenOptions, open_builtin, open_bytes};
 use std::collections::HashSet;
 
-/// Opaque grey.
-fn grey(value: f32) -> [f32; 4] {
+/// Opaque gray.
+fn gray(value: f32) -> [f32; 4] {
     [value, value, value, 1.0]
 }
 
@@ -42,18 +42,18 @@ fn assert_distinct(positions: &[Vec2]) {
 
 #[test]
 fn a_constant_takes_the_corners_of_its_pixels() {
-    let (film, statistics, asked) = sampled(&plain(1, 1, 4), |_| grey(0.3));
+    let (film, statistics, asked) = sampled(&plain(1, 1, 4), |_| gray(0.3));
     assert_eq!(asked, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]].map(Vec2::from));
     assert_eq!(statistics, Statistics { pixels: 1, samples: 4, most: 4, subdivided: 0, forced: 0 });
     assert_eq!((red(&film, 0, 0), film.pixel(0, 0).weight), (0.3, 1.0));
-    let (_, statistics, _) = sampled(&plain(20, 10, 4), |_| grey(0.3));
+    let (_, statistics, _) = sampled(&plain(20, 10, 4), |_| gray(0.3));
     assert_eq!((statistics.samples, statistics.subdivided), (21 * 11, 0));
 }
 
 #[test]
 fn an_edge_is_divided_along_its_length_and_nowhere_else() {
     // x = 3.3 lies between the lattice's columns 3.25 and 3.375 of depth 3.
-    let edge = |p: Vec2| grey(if p.x < 3.3 { 1.0 } else { 0.0 });
+    let edge = |p: Vec2| gray(if p.x < 3.3 { 1.0 } else { 0.0 });
     let (film, statistics, asked) = sampled(&plain(8, 2, 3), edge);
     assert_eq!((red(&film, 2, 0), red(&film, 4, 0)), (1.0, 0.0));
     // Squares left of the edge are white, those across it half white.
@@ -69,9 +69,9 @@ fn an_edge_is_divided_along_its_length_and_nowhere_else() {
 
 #[test]
 fn the_depth_bounds_the_samples_of_a_pixel() {
-    // No two neighbours of any lattice are alike.
+    // No two neighbors of any lattice are alike.
     let noise = |p: Vec2| {
-        grey(shadewright_base::random::unit(shadewright_base::random::hash(
+        gray(shadewright_base::random::unit(shadewright_base::random::hash(
             p.x.to_bits() ^ p.y.to_bits().rotate_left(16),
         )))
     };
@@ -90,7 +90,7 @@ fn a_thin_line_between_the_corners_is_found_because_it_is_forced() {
     // A line 1 long and 0.15 wide: no corner of a pixel lies on it.
     let (from, along) = (Vec2::new(1.0, 1.45), Vec2::new(0.8, 0.6));
     let is_on = |p: Vec2| (0.0..=1.0).contains(&(p - from).dot(along)) && (p - from).dot(along.perp()).abs() < 0.075;
-    let line = |p: Vec2| grey(if is_on(p) { 1.0 } else { 0.0 });
+    let line = |p: Vec2| gray(if is_on(p) { 1.0 } else { 0.0 });
     let sampler = plain(8, 8, 4);
     let (_, unforced, _) = sampled(&sampler, line);
     assert_eq!(unforced.subdivided, 0, "the corners do not see it");
@@ -106,7 +106,7 @@ fn a_thin_line_between_the_corners_is_found_because_it_is_forced() {
 #[test]
 fn groups_and_bands_share_their_samples() {
     // At depth 6 a group has 512 pixels: here are 2,000, all of them divided a little.
-    let stripes = |p: Vec2| grey(if (p.x * 0.5).fract() < 0.45 { 1.0 } else { 0.0 });
+    let stripes = |p: Vec2| gray(if (p.x * 0.5).fract() < 0.45 { 1.0 } else { 0.0 });
     let sampler = AdaptiveSampler::plain(Window::whole(50, 40), Settings { threshold: 0.1, depth: 6 });
     let (film, statistics, asked) = sampled(&sampler, stripes);
     assert_distinct(&asked);
@@ -118,7 +118,7 @@ fn groups_and_bands_share_their_samples() {
 
 #[test]
 fn a_window_has_the_pixels_of_the_whole_image() {
-    let field = |p: Vec2| grey(if (p - Vec2::new(11.3, 8.7)).length() < 6.0 { 0.9 } else { 0.1 });
+    let field = |p: Vec2| gray(if (p - Vec2::new(11.3, 8.7)).length() < 6.0 { 0.9 } else { 0.1 });
     let settings = Settings { threshold: 0.05, depth: 3 };
     let (whole, ..) = sampled(&AdaptiveSampler::plain(Window::whole(24, 18), settings), field);
     let window = Window { x: 5, y: 3, width: 9, height: 7 };
@@ -137,12 +137,12 @@ fn every_filter_keeps_constants_and_the_middle_of_an_edge() {
         for width in [1.0, 2.0, 3.5] {
             let filter = PixelFilter { kind, width: [width, width] };
             let sampler = AdaptiveSampler { filter, ..plain(9, 3, 4) };
-            let (film, statistics, asked) = sampled(&sampler, |_| grey(0.5));
+            let (film, statistics, asked) = sampled(&sampler, |_| gray(0.5));
             assert!(film.pixels().all(|pixel| (pixel.mean()[0] - 0.5).abs() < 1e-5), "{name} {width}");
             let margin = (0.5 * width - 0.5).ceil() as usize;
             assert_eq!((statistics.pixels, asked.len()), (27, (10 + 2 * margin) * (4 + 2 * margin)), "{name} {width}");
             // An edge through the middle of a pixel is half on either side of it.
-            let edge = |p: Vec2| grey(0.5 - 0.5 * (p.x - 4.5).partial_cmp(&0.0).map_or(0.0, |side| side as i8 as f32));
+            let edge = |p: Vec2| gray(0.5 - 0.5 * (p.x - 4.5).partial_cmp(&0.0).map_or(0.0, |side| side as i8 as f32));
             let (film, ..) = sampled(&sampler, edge);
             let [left, middle, right] = [3, 4, 5].map(|x| red(&film, x, 1));
             assert!((middle - 0.5).abs() < 1e-3 && (left + right - 1.0).abs() < 1e-3, "{name} {width}: {middle}");

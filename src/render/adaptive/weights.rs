@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_of_two_pixels_reaches_half_of_each_neighbour() {
+    fn a_box_of_two_pixels_reaches_half_of_each_neighbor() {
         let weights = Weights::new(filter(FilterKind::Box, 2.0), 1);
         assert_eq!(weights.margin(), [1, 1]);
         assert_eq!(weights.of([-2, 0], 2), 0.5);

@@ -47,7 +47,7 @@ pub(super) struct Setup<'a> {
     pub placed: &'a [PlacedRecord],
     /// The triangles and instances that rays hit.
     pub tree: &'a TwoLevel,
-    /// True if the traversal kernel is specialised for them.
+    /// True if the traversal kernel is specialized for them.
     pub tree_is_known: bool,
     /// The procedural primitives.
     pub procedural: &'a ProceduralBvh,

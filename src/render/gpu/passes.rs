@@ -23,7 +23,7 @@ use shadewright_program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Words of an image's pixel: colour and alpha.
+/// Words of an image's pixel: color and alpha.
 const PIXEL_WORDS: u32 = 4;
 
 /// The state of rendering passes.
@@ -55,7 +55,7 @@ impl Drawing<'_> {
         each_band(film.width(), film.height(), items, |band| self.sample_band(band, pass, iterations, film))
     }
 
-    /// The colours of camera rays through raster positions, in their order.
+    /// The colors of camera rays through raster positions, in their order.
     pub fn colors(&mut self, positions: &[Vec2]) -> Result<Vec<[f32; 4]>, RenderError> {
         let words = self.job.program.camera_arguments();
         let (items, _) = self.executor.batch_size(1, words as u32);

@@ -74,7 +74,7 @@ impl Compute {
     ///
     /// # Errors
     /// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when it was
-    /// cancelled meanwhile.
+    /// canceled meanwhile.
     pub(super) fn prepare(
         &self,
         program: &Program,

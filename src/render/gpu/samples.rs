@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Words before the records: `RECORD_HEAD` of `wgsl/section/wavefront.wgsl`.
 const HEAD_WORDS: u32 = 3;
 
-/// Words of a sample's colour.
+/// Words of a sample's color.
 const COLOR_WORDS: u32 = 4;
 
 /// Runs samples on a GPU as a renderer does.
@@ -42,7 +42,7 @@ impl GpuSamples {
         Self { renderer, stop: Arc::default() }
     }
 
-    /// Runs samples, and gives their colours.
+    /// Runs samples, and gives their colors.
     fn run(
         &self,
         job: &Job,
@@ -97,7 +97,7 @@ impl SampleRunner for GpuSamples {
     fn colors(&mut self, job: &Job, samples: &[CameraSample]) -> Result<Vec<[u32; 4]>, RenderError> {
         let compute = self.renderer.compute();
         let program = compile(compute.gpu(), job, self.renderer.schedule())?;
-        compute.prepare(&program, Priority::Foreground, &WarmUpProgress::cancelled_by(&self.stop))?;
+        compute.prepare(&program, Priority::Foreground, &WarmUpProgress::canceled_by(&self.stop))?;
         let paths = default_path_count(compute.gpu()).min(samples.len() as u32);
         let mut executor = program.executor(compute, &setup(job, &program, paths))?;
         self.run(job, &program, &mut *executor, samples)
@@ -107,7 +107,7 @@ impl SampleRunner for GpuSamples {
         let compute = self.renderer.compute();
         let (entries, options) = entries_of(job);
         let program = Program::sections(&job.program.module, &entries, &options)?;
-        compute.prepare(&program, Priority::Foreground, &WarmUpProgress::cancelled_by(&self.stop))?;
+        compute.prepare(&program, Priority::Foreground, &WarmUpProgress::canceled_by(&self.stop))?;
         let kept = window.count * window.record_words;
         let record_words = HEAD_WORDS + kept + window.record_words;
         let mut executor = program.executor(compute, &Setup { record_words, ..setup(job, &program, 1) })?;

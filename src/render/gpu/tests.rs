@@ -355,7 +355,7 @@ fn a_image_after_a_preparation_is_the_same_and_makes_no_pipeline() {
 }
 
 #[test]
-fn a_preparation_that_is_cancelled_does_not_harm_the_image() {
+fn a_preparation_that_is_canceled_does_not_harm_the_image() {
     let job = Arc::new(job(false, Window::whole(40, 40), Sampling { strata: [1, 1], seed: 0 }));
     let mut renderer = GpuRenderer::new(None).unwrap();
     let preparation = renderer.prepare(job.clone());

@@ -176,7 +176,7 @@ impl Tree {
     }
 
     /// Uploads the BVH of a scene, which may have procedural primitives. Where it `is_known`, the
-    /// kernel is specialised for it.
+    /// kernel is specialized for it.
     ///
     /// # Errors
     /// When it does not fit the device.

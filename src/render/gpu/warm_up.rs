@@ -38,24 +38,24 @@ pub(super) enum Priority {
 /// The progress of a warm-up, and its cancellation; shared with the thread that waits for it.
 #[derive(Debug, Default)]
 pub(super) struct WarmUpProgress {
-    cancelled: Arc<AtomicBool>,
+    canceled: Arc<AtomicBool>,
     done: AtomicUsize,
     of: AtomicUsize,
 }
 
 impl WarmUpProgress {
-    /// Of a warm-up that is cancelled while this is true.
-    pub fn cancelled_by(stop: &Arc<AtomicBool>) -> Self {
-        Self { cancelled: stop.clone(), ..Self::default() }
+    /// Of a warm-up that is canceled while this is true.
+    pub fn canceled_by(stop: &Arc<AtomicBool>) -> Self {
+        Self { canceled: stop.clone(), ..Self::default() }
     }
 
     /// Cancels the warm-up.
     pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.canceled.store(true, Ordering::Relaxed);
     }
 
-    fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+    fn is_canceled(&self) -> bool {
+        self.canceled.load(Ordering::Relaxed)
     }
 
     /// Kernels that the driver has compiled, and all that it compiles; 0 of 0 until that is known,
@@ -80,7 +80,7 @@ pub struct WarmUp {
 /// rendering device, `common` runs first.
 ///
 /// # Errors
-/// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when it was cancelled
+/// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when it was canceled
 /// meanwhile.
 pub(super) fn warm_up(
     gpu: &Gpu,
@@ -114,7 +114,7 @@ fn warm_up_with(
     others: OtherDevices<'_>,
 ) -> Result<WarmUp, RenderError> {
     let start = Instant::now();
-    let stopped = || if course.is_cancelled() { Err(RenderError::Stopped) } else { Ok(()) };
+    let stopped = || if course.is_canceled() { Err(RenderError::Stopped) } else { Ok(()) };
     let (pipelines, fresh) = sections.and_new_ones(gpu, kernels)?;
     let counts = PipelineCounts { made: fresh.len(), found: kernels.len() - fresh.len() };
     if !gpu.quirks().compiles_at_first_dispatch || fresh.is_empty() {
@@ -125,7 +125,7 @@ fn warm_up_with(
     let mut queue = fresh.clone();
     queue.sort_by_key(|&i| std::cmp::Reverse(kernels[i].wgsl.len()));
     let next = AtomicUsize::new(0);
-    let take = || queue.get(next.fetch_add(1, Ordering::Relaxed)).copied().filter(|_| !course.is_cancelled());
+    let take = || queue.get(next.fetch_add(1, Ordering::Relaxed)).copied().filter(|_| !course.is_canceled());
     let elsewhere = AtomicUsize::new(0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match priority {
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn cancelled_kernels_are_not_ready() {
+    fn canceled_kernels_are_not_ready() {
         let (bench, kernels) = (Bench::new(), kernels(2));
         bench.course.cancel();
         let stopped = bench.warm_up(&kernels, Priority::Background, 1, &another);

@@ -74,7 +74,7 @@ pub fn a_coarse_pass_samples_the_middle_of_its_blocks(progressive: &mut dyn Prog
     }
 }
 
-/// The colours at the centres of pixels are an image of one sample a pixel, in whatever order they are
+/// The colors at the centers of pixels are an image of one sample a pixel, in whatever order they are
 /// asked for.
 pub fn colors_are_those_of_samples_in_the_same_positions(progressive: &mut dyn Progressive) {
     let job = job_of("quadrics", 33, 21, [1, 1]);
@@ -85,7 +85,7 @@ pub fn colors_are_those_of_samples_in_the_same_positions(progressive: &mut dyn P
     let stop = AtomicBool::new(false);
     let colors = progressive.colors(&positions, &stop).unwrap();
     let expected: Vec<_> = order.iter().map(|&i| image.rgba[i]).collect();
-    assert!(colors == expected, "the colours differ");
+    assert!(colors == expected, "the colors differ");
     assert!(progressive.colors(&[], &stop).unwrap().is_empty());
     stop.store(true, Ordering::Relaxed);
     assert!(matches!(progressive.colors(&positions, &stop), Err(RenderError::Stopped)));

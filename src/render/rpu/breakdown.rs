@@ -1,5 +1,5 @@
 //! A breakdown of a simulation's cycles by operation, function and source line, and an explanation
-//! of low utilisation.
+//! of low utilization.
 //!
 //! Takes the timed machine's statistics for each code address and the compiled program's source
 //! locations; prints nothing.
@@ -11,8 +11,8 @@ use shadewright_rpu::isa::{Instr, Program};
 use shadewright_rpu::timed::{AtPc, Cause, Stats};
 use std::collections::BTreeMap;
 
-/// Utilisation from which on nothing needs an explanation.
-pub const GOOD_UTILISATION: f64 = 0.9;
+/// Utilization from which on nothing needs an explanation.
+pub const GOOD_UTILIZATION: f64 = 0.9;
 
 /// Name of code without a source line.
 const NO_SOURCE: &str = "(no source line)";
@@ -95,10 +95,10 @@ impl Breakdown {
     }
 }
 
-/// Why less than [`GOOD_UTILISATION`] of the issue slots were used, a sentence for each cause that
+/// Why less than [`GOOD_UTILIZATION`] of the issue slots were used, a sentence for each cause that
 /// matters; none where that much was used.
 pub fn explain(stats: &Stats, places: &Places) -> Vec<String> {
-    if stats.utilisation() >= GOOD_UTILISATION || stats.processor_cycles == 0 {
+    if stats.utilization() >= GOOD_UTILIZATION || stats.processor_cycles == 0 {
         return Vec::new();
     }
     let share = |cycles: u64, of: u64| 100.0 * cycles as f64 / of.max(1) as f64;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn low_utilisation_is_explained_with_cause_and_place() {
+    fn low_utilization_is_explained_with_cause_and_place() {
         let places = places(TEXT);
         let sentences = explain(&stats(&[(5, 10), (5, 70), (5, 0), (5, 0)]), &places);
         let [sentence] = &sentences[..] else { panic!("{sentences:?}") };

@@ -159,7 +159,7 @@ impl Tile {
         starts(height).flat_map(|y| starts(width).map(move |x| Tile { x, y, shape })).collect()
     }
 
-    /// The pixel of a lane within the window. Lanes of a pixel are neighbours, in the order of
+    /// The pixel of a lane within the window. Lanes of a pixel are neighbors, in the order of
     /// their samples; pixels are in Morton order, so that the rays of sixteen lanes make a narrow
     /// packet.
     fn pixel(self, lane: usize) -> (u32, u32) {

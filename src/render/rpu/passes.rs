@@ -74,7 +74,7 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// The colours of camera rays through raster positions, in their order.
+    /// The colors of camera rays through raster positions, in their order.
     pub fn colors(&self, positions: &[Vec2]) -> Result<Vec<[f32; 4]>, RenderError> {
         let run = |block: &mut Block, positions: &&[Vec2]| -> Result<Vec<[u32; 4]>, RenderError> {
             if self.machine.stop.load(Ordering::Relaxed) {

@@ -23,7 +23,7 @@ pub struct RpuProgressive {
     pool: Option<rayon::ThreadPool>,
     kept: Option<Kept>,
     /// The code that was loaded before, for a caller that goes back to it: from a program that is
-    /// specialised for a scene to the general one.
+    /// specialized for a scene to the general one.
     before: Option<KeptCode>,
     /// The code that a thread compiled ahead.
     ahead: Arc<Mutex<Option<KeptCode>>>,

@@ -292,7 +292,7 @@ impl StandaloneProgram {
     }
 
     /// Runs a thread for each pixel: `R0.xyz` starts as `((x + ½) / width, (y + ½) / height, 0)`,
-    /// rows from the top, and is left as the pixel's linear colour.
+    /// rows from the top, and is left as the pixel's linear color.
     ///
     /// # Errors
     /// When the size is not possible or a run ends early.
@@ -374,7 +374,7 @@ impl StandaloneProgram {
     }
 }
 
-/// The centre of a pixel: 0 to 1 from left to right and from top to bottom, and 0.
+/// The center of a pixel: 0 to 1 from left to right and from top to bottom, and 0.
 fn position(x: u32, y: u32, width: u32, height: u32) -> [f32; 3] {
     [(x as f32 + 0.5) / width as f32, (y as f32 + 0.5) / height as f32, 0.0]
 }
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_image_has_the_positions_of_its_pixel_centres_as_colours() {
+    fn a_image_has_the_positions_of_its_pixel_centers_as_colors() {
         let image = standalone("SUBROUTINE_ENTRY_f:\nreturn").image(0, 9, 5).unwrap();
         for (i, rgba) in image.rgba.iter().enumerate() {
             let (x, y) = (i % 9, i / 9);

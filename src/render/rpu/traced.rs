@@ -120,7 +120,7 @@ impl<'a> Samples<'a> {
         Ok(Film::of_samples(width, height, self.job.sampling.count())?)
     }
 
-    /// Adds a sample's colour and alpha, as its camera entry gives them.
+    /// Adds a sample's color and alpha, as its camera entry gives them.
     pub fn expose(&self, film: &mut Film, sample: SampleNumber, color: [f32; 4]) {
         let (job, SampleNumber { pixel: [x, y], index }) = (self.job, sample);
         match job.film.filter.is_signed() {
@@ -170,7 +170,7 @@ pub fn draw_traced<T: BlockTracer>(
     all.develop(&film, loaded)
 }
 
-/// The colours of camera rays through raster positions, as [`draw_traced`] computes those of samples.
+/// The colors of camera rays through raster positions, as [`draw_traced`] computes those of samples.
 /// The samples that `done` takes have the pixels of their positions, and are numbered from `first`
 /// on.
 ///

@@ -527,7 +527,7 @@ fn lanes_may_call_different_functions_with_different_shifts() {
 }
 
 #[test]
-fn inactive_lanes_keep_their_registers_and_results_do_not_depend_on_neighbours() {
+fn inactive_lanes_keep_their_registers_and_results_do_not_depend_on_neighbors() {
     let text = "
         again: mad_rsq R2.xyz, R1.w, 0.37, R2.yzx
         add R2.w, R2.w, S.x
@@ -1022,7 +1022,7 @@ fn with_default_arg() -> Setup {
 
 #[test]
 fn the_lit_listing_shades_by_the_angle_to_its_light() {
-    // A triangle in the plane z = 1.5 (the tracer's t), facing either way, of colour (1, 0.5,
+    // A triangle in the plane z = 1.5 (the tracer's t), facing either way, of color (1, 0.5,
     // 0.25). Both listings have a label L26.
     let text = format!("{}{}", listings::MAIN, listings::LIT_SURFACE.replace("L26", "L27"));
     let surface = program(&text).entry("s").expect("defined");

@@ -22,7 +22,7 @@
 //!   reconverge when they return from the function in which they diverged: the first to return wait
 //!   for the others. They do not reconverge where paths merely join.
 //! - Memory, textures, tracing and the unit for `_rcp` and `_rsq` have a latency and take an
-//!   instruction only when they are free. Caches are not modelled.
+//!   instruction only when they are free. Caches are not modeled.
 //! - The data stack holds a number of vectors for each thread. A call that needs more moves the
 //!   lowest to memory, and the return that needs them restores them; both occupy memory, and the
 //!   thread waits. The control stack is not limited.

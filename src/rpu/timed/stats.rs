@@ -173,7 +173,7 @@ pub struct Stats {
 
 impl Stats {
     /// Issue slots used, as a share of all: 0 to 1.
-    pub fn utilisation(&self) -> f64 {
+    pub fn utilization(&self) -> f64 {
         ratio(self.issued, self.processor_cycles)
     }
 
@@ -236,7 +236,7 @@ mod tests {
         let mut both = stats(100, 90);
         both.beside(&stats(60, 30));
         assert_eq!((both.cycles, both.processors, both.processor_cycles), (100, 2, 160));
-        assert_eq!(both.utilisation(), 120.0 / 160.0);
+        assert_eq!(both.utilization(), 120.0 / 160.0);
         both.then(&stats(10, 10));
         assert_eq!((both.cycles, both.processors), (110, 2));
     }

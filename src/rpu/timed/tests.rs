@@ -253,7 +253,7 @@ fn more_chunks_never_cost_more_issue_slots() {
     let run = |resident: u32| Setup::new(MIXED, &config(&format!("chunks.resident = {resident}"))).run(150).0;
     let (one, many) = (run(1), run(16));
     assert_eq!((one.issued, one.executed, one.divergences), (many.issued, many.executed, many.divergences));
-    assert!(one.utilisation() < 0.5 && many.utilisation() > 0.9, "{} {}", one.utilisation(), many.utilisation());
+    assert!(one.utilization() < 0.5 && many.utilization() > 0.9, "{} {}", one.utilization(), many.utilization());
 }
 
 #[test]

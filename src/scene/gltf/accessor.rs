@@ -108,7 +108,7 @@ impl<'a> Elements<'a> {
     }
 
     /// The first `N` numbers of element `i`, which there is; those that it has not are 1, as alpha
-    /// is in colours without it.
+    /// is in colors without it.
     pub fn floats<const N: usize>(&self, i: usize) -> [f32; N] {
         std::array::from_fn(|c| {
             if c >= self.components {

@@ -23,16 +23,16 @@ const BRIGHTEST: f32 = 8.0;
 /// The exposure for a scene that fills a box, where its lights are too bright for the usual one;
 /// with about how many lux they make there.
 pub fn choose(lamps: &[Lamp], low: Vec3, high: Vec3) -> Option<(Exposure, f32)> {
-    let (centre, radius) = (0.5 * (low + high), 0.5 * low.distance(high));
+    let (center, radius) = (0.5 * (low + high), 0.5 * low.distance(high));
     let lux = |lamp: &Lamp| match lamp.at {
         // A light within the scene is about half as far from most of it as the middle is from its
         // border.
-        Some(at) => lamp.intensity / at.distance(centre).max(0.5 * radius).max(f32::MIN_POSITIVE).powi(2),
+        Some(at) => lamp.intensity / at.distance(center).max(0.5 * radius).max(f32::MIN_POSITIVE).powi(2),
         None => lamp.intensity,
     };
     let lux: f32 = lamps.iter().map(lux).sum();
     let gain = PI / lux;
-    // Lambert: light of π lux makes white one candela a square metre bright.
+    // Lambert: light of π lux makes white one candela a square meter bright.
     (lux > BRIGHTEST * PI && gain > 0.0).then(|| (Exposure { gain, ..Exposure::default() }, lux))
 }
 

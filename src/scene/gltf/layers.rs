@@ -96,7 +96,7 @@ pub fn add(maker: &mut Maker<'_, '_>, extensions: &Map<String, Value>) -> Layers
 
 /// A base of diffuse reflectance, reflectance at normal incidence, and glossiness in the place of the
 /// metallic-roughness one. The class finds the same formulas with an index of refraction of 0, which
-/// leaves the specular colour as it is, and without metal.
+/// leaves the specular color as it is, and without metal.
 fn specular_glossiness(extension: &mut Extension<'_, '_, '_>, layers: &mut Layers) {
     let is_of_base = |name: &str| ["baseColor", "metallic", "roughness"].iter().any(|own| name.starts_with(own));
     extension.maker.params.retain(|(name, _)| !is_of_base(name));
@@ -111,7 +111,7 @@ fn specular_glossiness(extension: &mut Extension<'_, '_, '_>, layers: &mut Layer
     extension.pass_on("glossinessFactor", 1.0);
     let base = extension.maker.base_reading;
     extension.texture_for("diffuseTexture", "baseColor", base);
-    // Colour and glossiness lie in one texture.
+    // Color and glossiness lie in one texture.
     extension.texture_for("specularGlossinessTexture", "specularColor", Reading::OpaqueColor);
     extension.texture_for("specularGlossinessTexture", "glossiness", Reading::DataAlpha);
 }
@@ -260,7 +260,7 @@ impl Extension<'_, '_, '_> {
         })
     }
 
-    /// A property that is a colour.
+    /// A property that is a color.
     fn color(&mut self, name: &str, default: Vec3) -> Vec3 {
         Vec3::from_array(self.numbers(name, default.to_array(), "three"))
     }

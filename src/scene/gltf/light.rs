@@ -2,8 +2,8 @@
 //! scale is ignored.
 //!
 //! Units stay those of the file: candela for points and spots, lux for directional lights. The
-//! shader `gltf` makes of them, and of emission in candela a square metre, what a pixel shows in
-//! candela a square metre.
+//! shader `gltf` makes of them, and of emission in candela a square meter, what a pixel shows in
+//! candela a square meter.
 
 use super::Making;
 use super::document::Document;
@@ -42,7 +42,7 @@ pub fn add(
     let Checked::Valid(ty) = json.type_ else { return fail("unknown type") };
     let color = Vec3::from_array(json.color);
     if !(color.is_finite() && json.intensity.is_finite() && json.intensity >= 0.0) {
-        return fail("its colour and intensity must be finite, and the intensity not negative");
+        return fail("its color and intensity must be finite, and the intensity not negative");
     }
     let from = to_world.w_axis.truncate();
     let along = -to_world.z_axis.truncate().normalize_or_zero();
@@ -51,7 +51,7 @@ pub fn add(
     }
     let float = |name: &str, value: f32| (name.to_string(), ParamValue::Float(vec![value]));
     let point = |name: &str, value: Vec3| (name.to_string(), ParamValue::Point(vec![value]));
-    // Materials with a BSDF have the colour of a light that they face, as in RenderMan, if they are
+    // Materials with a BSDF have the color of a light that they face, as in RenderMan, if they are
     // white; the shader in RSL takes lux, of which π do that.
     let intensity = if making.traces_paths { json.intensity / PI } else { json.intensity };
     let mut params = vec![float("intensity", intensity), ("lightcolor".to_string(), ParamValue::Color(vec![color]))];

@@ -151,7 +151,7 @@ pub struct Maker<'a, 'd> {
     pub making: &'a mut Making,
     /// The parameters so far.
     pub params: Vec<(String, ParamValue)>,
-    /// How the texture of the base colour is read.
+    /// How the texture of the base color is read.
     pub base_reading: Reading,
     coordinates: Vec<Coordinates>,
 }
@@ -193,7 +193,7 @@ impl Maker<'_, '_> {
         if let Some(cutoff) = &json.alpha_cutoff {
             self.float("alphaCutoff", cutoff.0);
         }
-        // Where alpha counts, a texel's colour does by its alpha; elsewhere all of it is seen.
+        // Where alpha counts, a texel's color does by its alpha; elsewhere all of it is seen.
         let base = if alpha_mode == AlphaMode::Opaque { Reading::OpaqueColor } else { Reading::ColorAlpha };
         self.base_reading = base;
         let named = |name, info: &gltf::json::texture::Info, reading| (name, info.index, info.tex_coord, reading);

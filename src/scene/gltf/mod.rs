@@ -169,7 +169,7 @@ pub(super) fn read(
         let warning =
             Diagnostic::warning(format!("`{name}`: the lights give about {lux:.0} lux; the exposure is set for that"));
         remarks
-            .push(warning.hint(format!("1 in the image stands for {:.0} candela a square metre", 1.0 / exposure.gain)));
+            .push(warning.hint(format!("1 in the image stands for {:.0} candela a square meter", 1.0 / exposure.gain)));
         scene.film.exposure = exposure;
     }
     if let Some(extras) = extras {

@@ -55,9 +55,9 @@ pub fn add(
     };
     let wraps = [wrap(sampler.wrap_s)?, wrap(sampler.wrap_t)?];
     let used_as = match reading {
-        Reading::Color | Reading::ColorAlpha => "colour and alpha",
+        Reading::Color | Reading::ColorAlpha => "color and alpha",
         Reading::DataAlpha => "data and alpha",
-        Reading::OpaqueColor => "colour",
+        Reading::OpaqueColor => "color",
         Reading::Data => "data",
     };
     let name = format!("{label}, textures[{}] as {used_as}", index.value());
@@ -70,7 +70,7 @@ const FIRST: u64 = 64;
 
 /// Refuses an image whose first bytes are of no format that is read.
 fn check_format(document: &Document<'_>, place: &Place, bytes: &[u8]) -> Result<(), Diagnostic> {
-    // A file that is compressed is recognised when it is read.
+    // A file that is compressed is recognized when it is read.
     if bytes.starts_with(&[0x1f, 0x8b]) || image::guess_format(bytes).is_ok() {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// A linear colour.
+/// A linear color.
 pub type Color = [f32; 3];
 
 /// Patterns that the classes compute from texture coordinates, by their numbers there.
@@ -77,7 +77,7 @@ pub fn polished(color: Color, roughness: f32) -> Material {
     Material { kind: Kind::Polished { roughness }, ..matte(color) }
 }
 
-/// Glass that absorbs so much per metre.
+/// Glass that absorbs so much per meter.
 pub fn clear(absorption: Color) -> Material {
     Material { kind: Kind::Clear { absorption }, ..matte([1.0; 3]) }
 }
@@ -94,7 +94,7 @@ impl Material {
         Self { map: Some(name), repeat: [s, t], ..self }
     }
 
-    /// The same with a pattern that mixes in a second colour.
+    /// The same with a pattern that mixes in a second color.
     #[must_use]
     pub fn pattern(self, pattern: Pattern, second: Color, s: f32, t: f32) -> Self {
         Self { pattern: Some(pattern), second, repeat: [s, t], ..self }

@@ -1,10 +1,10 @@
 //! Meshes of furniture: boxes, sheets, surfaces of revolution and height fields, as polygons with
-//! texture coordinates. Lengths are metres, y is upwards.
+//! texture coordinates. Lengths are meters, y is upwards.
 
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
-/// Corners of a polygon that are nearer than this, in metres, are one: numbers in a scene have four
+/// Corners of a polygon that are nearer than this, in meters, are one: numbers in a scene have four
 /// decimals.
 const SHORTEST: f32 = 3e-4;
 
@@ -101,7 +101,7 @@ impl Mesh {
 }
 
 /// A parallelogram: a corner and two sides. Its normal is their cross product, and an emitter
-/// radiates to that side. One unit of the texture is one metre.
+/// radiates to that side. One unit of the texture is one meter.
 pub fn sheet(corner: [f32; 3], across: [f32; 3], up: [f32; 3]) -> Mesh {
     let [corner, across, up] = [corner, across, up].map(Vec3::from);
     let (normal, size) = (across.cross(up).normalize_or_zero(), Vec2::new(across.length(), up.length()));

@@ -5,7 +5,7 @@
 //! file, the classes of its materials, and the images that they read. Nothing is random: the same
 //! bytes every time. Each material is an object, as each geometry has a shader of its own there.
 //! The classes are general and have many parameters, so that a program in which these are data is
-//! the renderer that is not specialised.
+//! the renderer that is not specialized.
 
 mod furniture;
 mod material;
@@ -118,7 +118,7 @@ impl Room {
         self.put_tinted(material, [1.0; 3], mesh);
     }
 
-    /// The same with a colour that multiplies the material's.
+    /// The same with a color that multiplies the material's.
     fn put_tinted(&mut self, material: MaterialId, tint: Color, mesh: Mesh) {
         match self.parts.iter_mut().find(|part| part.material == material && part.tint == tint) {
             Some(part) => part.mesh.add(mesh),
@@ -132,7 +132,7 @@ impl Room {
         self.put(material, mesh);
     }
 
-    /// Adds a light without a surface: its intensity is the light at a distance of one metre.
+    /// Adds a light without a surface: its intensity is the light at a distance of one meter.
     fn point_light(&mut self, intensity: f32, [r, g, b]: Color, [x, y, z]: [f32; 3]) {
         self.light_count += 1;
         // Writing to a string does not fail.

@@ -7,10 +7,10 @@ use shadewright_image::{Channels, Image};
 /// Width and height of the images, in texels.
 pub const SIDE: u32 = 256;
 
-/// A colour in sRGB.
+/// A color in sRGB.
 type Color = [f32; 3];
 
-/// An image: its name, which is that of its file, and its colours by texture coordinates.
+/// An image: its name, which is that of its file, and its colors by texture coordinates.
 pub struct Texture {
     /// The name of the texture.
     pub name: &'static str,
@@ -77,7 +77,7 @@ fn scaled(a: Color, factor: f32) -> Color {
     a.map(|x| x * factor)
 }
 
-/// Any colour, by a number.
+/// Any color, by a number.
 fn hue(x: f32) -> Color {
     [0.0, 0.33, 0.67].map(|shift| 0.5 + 0.4 * (std::f32::consts::TAU * (x + shift)).cos())
 }
@@ -142,7 +142,7 @@ fn terrazzo(u: f32, v: f32) -> Color {
 
 fn rug(u: f32, v: f32) -> Color {
     let border = u.min(1.0 - u).min(v).min(1.0 - v);
-    let fibre = 0.85 + 0.3 * noise(128.0 * u, 128.0 * v, 31);
+    let fiber = 0.85 + 0.3 * noise(128.0 * u, 128.0 * v, 31);
     let color = match border {
         b if b < 0.03 => [0.2, 0.12, 0.12],
         b if b < 0.1 => {
@@ -162,7 +162,7 @@ fn rug(u: f32, v: f32) -> Color {
             }
         }
     };
-    scaled(color, fibre)
+    scaled(color, fiber)
 }
 
 fn weave(u: f32, v: f32, warp: Color, weft: Color) -> Color {
@@ -196,7 +196,7 @@ fn landscape(u: f32, v: f32) -> Color {
     if sun < 0.07 { [0.98, 0.9, 0.62] } else { mix([0.4, 0.58, 0.8], [0.95, 0.82, 0.66], 1.8 * v) }
 }
 
-/// Blocks of colour with black bars between them.
+/// Blocks of color with black bars between them.
 fn blocks(u: f32, v: f32, seed: u32) -> Color {
     let cut = |k: i32| 0.2 + 0.6 * cell(k, 0, seed);
     let mut bars = [cut(0), cut(1)].into_iter().map(|c| (u - c).abs()).chain([(v - cut(2)).abs(), (v - cut(3)).abs()]);
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_image_has_more_than_one_colour_and_the_same_texels_every_time() {
+    fn every_image_has_more_than_one_color_and_the_same_texels_every_time() {
         for texture in TEXTURES {
             let image = image(texture.name).unwrap();
             assert!(image.rgba.iter().any(|c| *c != image.rgba[0]), "{}", texture.name);

@@ -77,7 +77,7 @@ pub(super) fn read(kind: Kind, bytes: &[u8], name: &str) -> Result<MeshFile, Dia
     Ok(mesh)
 }
 
-/// The mean colour is linear; files hold sRGB bytes (IEC 61966-2-1).
+/// The mean color is linear; files hold sRGB bytes (IEC 61966-2-1).
 fn linear(byte: f32) -> f32 {
     if byte <= 0.04045 { byte / 12.92 } else { ((byte + 0.055) / 1.055).powf(2.4) }
 }

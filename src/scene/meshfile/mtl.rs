@@ -171,7 +171,7 @@ fn number(text: &str) -> Option<f32> {
 fn color(text: &str) -> Option<Vec3> {
     let numbers: Option<Vec<f32>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
     let color = match numbers?[..] {
-        [grey] => Vec3::splat(grey),
+        [gray] => Vec3::splat(gray),
         [r, g, b, ..] => Vec3::new(r, g, b),
         _ => return None,
     };
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_material_has_its_colours_and_textures() {
+    fn a_material_has_its_colors_and_textures() {
         let text = "# made by hand\nnewmtl  old wood \nKa 1 1 1\nKd 0.5 0.25 0.125\nKs 0.2\nNs 96 # shiny\n\
             Ke 1 0 0\nTr 0.25\nillum 3\nmap_Kd -s 2 3 1 -o 0.5 -clamp on maps\\old wood.png\nMAP_D holes.png\n";
         let library = read(text.as_bytes(), "m.mtl");

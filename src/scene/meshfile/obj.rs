@@ -92,7 +92,7 @@ impl Merged {
     fn add(&mut self, mesh: tobj::Mesh) -> Result<(), String> {
         let finite = |v: &[f32]| v.iter().all(|x| x.is_finite());
         if !finite(&mesh.normals) || !finite(&mesh.texcoords) || !finite(&mesh.vertex_color) {
-            return Err("its normals, texture coordinates or colours are not finite numbers".to_string());
+            return Err("its normals, texture coordinates or colors are not finite numbers".to_string());
         }
         if self.points.len() + mesh.positions.len() / 3 > u32::MAX as usize {
             return Err("too many vertices".to_string());

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ascii_quad_becomes_two_triangles_with_linear_colours() {
+    fn an_ascii_quad_becomes_two_triangles_with_linear_colors() {
         let faces = read(QUAD.as_bytes(), "m.ply").unwrap().faces;
         assert_eq!(faces.triangles, [[0, 1, 2], [0, 2, 3]]);
         assert_eq!(faces.colors, Channel::PerPoint(vec![Vec3::X, Vec3::Y, Vec3::Z, Vec3::ONE]));

@@ -183,14 +183,14 @@ fn stretch(m: Mat4) -> f32 {
     [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate().length()).into_iter().fold(0.0, f32::max)
 }
 
-/// The numbers of a colour: three, or as many as `ColorSamples` says, which takes them to red,
+/// The numbers of a color: three, or as many as `ColorSamples` says, which takes them to red,
 /// green and blue.
 fn color_value(r: &Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec3, Diagnostic> {
     if r.color_samples.is_empty() {
-        return Ok(Vec3::from_array(args.numbers("a colour of three numbers")?));
+        return Ok(Vec3::from_array(args.numbers("a color of three numbers")?));
     }
     let count = r.color_samples.len();
-    let values = args.counted_numbers(count, "a colour")?;
+    let values = args.counted_numbers(count, "a color")?;
     Ok(values.iter().zip(&r.color_samples).map(|(&value, rgb)| value * *rgb).sum())
 }
 

@@ -28,7 +28,7 @@
 //! | `Attribute "displacementbound" "float sphere" [r] "string coordinatesystem" ["…"]` | displacement shaders move points by r at most | a hint, for other renderers |
 //! | `Attribute "identifier" "string name" ["…"]` | the name of later objects | the request's |
 //! | `Attribute "shadewright" "matrix space" [16 numbers]` | the coordinate system of later objects and shaders, whatever the transform; the identity takes that back | the transform |
-//! | `Attribute "shadewright" "int unitnormals" [1]` | normals of later meshes are taken as they are | they are normalised |
+//! | `Attribute "shadewright" "int unitnormals" [1]` | normals of later meshes are taken as they are | they are normalized |
 //! | `Attribute "shadewright" "int ribbons" [1]` | later meshes are tubes around flat ribbons | 0 |
 //! | `Attribute "shadewright" "string emits" ["handle"]` | later objects are emitters of an area light that is declared | none |
 //! | `MakeTexture … "string reading" ["data"]`, `"dataalpha"`, `"opaquecolor"`, `"coloralpha"` | what the numbers of the image are | `"color"` |

@@ -2,7 +2,7 @@
 //!
 //! A scene is read as it is at one time. Of a motion block that leaves one request, whose numbers
 //! lie between those of the two that surround the time; so whatever can be said in a request can
-//! move: transforms, points, radii, colours. Rotations are turned by angles between the given ones
+//! move: transforms, points, radii, colors. Rotations are turned by angles between the given ones
 //! as they are angles; of matrices, rotations are blended as such (Shoemake & Duff 1992) where they
 //! are made of a scale and a rotation, else their numbers are.
 

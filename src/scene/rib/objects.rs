@@ -6,7 +6,7 @@
 //!
 //! | taken from the definition | taken from the instance |
 //! |---|---|
-//! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there; procedural primitives with their parameters | the transform; surface and other shaders, colour, opacity, lights, sides, orientation, name |
+//! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there; procedural primitives with their parameters | the transform; surface and other shaders, color, opacity, lights, sides, orientation, name |
 //!
 //! Other attributes in a definition are ignored with a warning. An instance in a definition adds
 //! the other object's meshes to it, each at its place, so that instances are of one level whatever
@@ -56,7 +56,7 @@ struct Piece {
 
 #[derive(Clone, Copy)]
 enum Content {
-    /// A mesh. An object has as few of its own as their colours and variables allow.
+    /// A mesh. An object has as few of its own as their colors and variables allow.
     Mesh {
         /// Which of all shapes.
         shape: usize,
@@ -77,7 +77,7 @@ impl Content {
     }
 }
 
-/// Primitives whose colours and variables are of the same kinds, in one mesh.
+/// Primitives whose colors and variables are of the same kinds, in one mesh.
 struct Shape {
     /// The mesh, in the space of the object that it was defined in.
     mesh: Arc<Mesh>,

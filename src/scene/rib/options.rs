@@ -171,13 +171,13 @@ pub fn clipping(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
     Ok(())
 }
 
-/// `ColorSamples [nRGB] [RGBn]`: colours have as many samples as there are in a third of the first
+/// `ColorSamples [nRGB] [RGBn]`: colors have as many samples as there are in a third of the first
 /// array, and it takes them to red, green and blue.
 pub fn color_samples(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let (to_rgb, _) = args.float_values()?;
     let (from_rgb, _) = args.float_values()?;
     if to_rgb.is_empty() || !to_rgb.len().is_multiple_of(3) || to_rgb.len() != from_rgb.len() {
-        return Err(args.error("two arrays of three numbers for each sample of a colour are needed"));
+        return Err(args.error("two arrays of three numbers for each sample of a color are needed"));
     }
     r.color_samples = to_rgb.chunks_exact(3).map(Vec3::from_slice).collect();
     Ok(())

@@ -55,7 +55,7 @@ const REQUESTS: &[Request] = &[
     request("Clipping", "Clipping near far", options::clipping),
     request("Color", "Color [r g b]", attributes::color),
     request("ColorSamples", "ColorSamples [nRGB] [RGBn]", options::color_samples)
-        .partly("Color and Opacity only: colours among shader parameters and primitive variables have three numbers"),
+        .partly("Color and Opacity only: colors among shader parameters and primitive variables have three numbers"),
     request("ConcatTransform", "ConcatTransform [16 numbers]", |r, a| {
         let m = transforms::matrix(a)?;
         r.state.transform *= m;
@@ -245,11 +245,11 @@ const REQUESTS: &[Request] = &[
         primitives::polygons::points_general_polygons,
     ),
     request("Bxdf", "Bxdf \"plugin\" \"handle\" parameters", ris::bxdf)
-        .partly("PxrDisney, PxrSurface, PxrDiffuse, PxrConstant, PxrGlass, Lama and others, each by the nearest material; connections of its colour to patterns"),
+        .partly("PxrDisney, PxrSurface, PxrDiffuse, PxrConstant, PxrGlass, Lama and others, each by the nearest material; connections of its color to patterns"),
     request("Light", "Light \"plugin\" \"handle\" parameters", ris::light)
         .partly("PxrRectLight, PxrDiskLight and PxrSphereLight by point lights, PxrDistantLight, PxrDomeLight; PxrMeshLight by a surface that glows"),
     request("Pattern", "Pattern \"plugin\" \"handle\" parameters", ris::pattern)
-        .partly("PxrTexture; others by the mean of their colours"),
+        .partly("PxrTexture; others by the mean of their colors"),
     request("Blobby", "Blobby nleaf [code] [floats] [strings] parameters", primitives::blobby::blobby),
     request("Bound", "Bound xmin xmax ymin ymax zmin zmax", detail::bound),
     request("Detail", "Detail xmin xmax ymin ymax zmin zmax", detail::detail),

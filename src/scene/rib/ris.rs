@@ -3,7 +3,7 @@
 //! They are mapped to the nearest that there is, and a warning says so once for each: materials to
 //! the metallic-roughness material of glTF scenes, lights to area lights of points, distant lights
 //! and environment lights. A connection to a `PxrTexture`, also through other patterns, becomes the
-//! material's texture; one to another pattern becomes the mean of that pattern's colours.
+//! material's texture; one to another pattern becomes the mean of that pattern's colors.
 
 use super::super::{
     Integrator, Light, MAX_LIGHTS, ParamValue, ShaderId, ShaderInstance, ShaderKind, bytes_of_instance,
@@ -47,7 +47,7 @@ const VOLUME_OPACITY: f32 = 0.3;
 struct Parameters {
     values: HashMap<String, Values>,
     connections: BTreeMap<String, String>,
-    /// The names of the colours among the values.
+    /// The names of the colors among the values.
     colors: BTreeSet<String>,
 }
 
@@ -75,7 +75,7 @@ impl Parameters {
         Ok(all)
     }
 
-    /// The mean of the colours, but those that scale, or stand for what is missing.
+    /// The mean of the colors, but those that scale, or stand for what is missing.
     fn mean_color(&self) -> Option<Vec3> {
         let is_shown = |name: &&String| !["Scale", "Offset", "missing", "fill"].iter().any(|part| name.contains(part));
         let names = self.colors.iter().filter(is_shown);
@@ -108,13 +108,13 @@ impl Parameters {
         }
     }
 
-    /// The first of these colours that is given.
+    /// The first of these colors that is given.
     fn first_color(&self, names: &[&str]) -> Option<Vec3> {
         names.iter().find_map(|name| self.color(name))
     }
 }
 
-/// The mean of colours, if there are any.
+/// The mean of colors, if there are any.
 fn mean(colors: impl Iterator<Item = Vec3>) -> Option<Vec3> {
     let (sum, count) = colors.fold((Vec3::ZERO, 0.0), |(sum, count), color| (sum + color, count + 1.0));
     (count > 0.0).then(|| sum / count)
@@ -123,7 +123,7 @@ fn mean(colors: impl Iterator<Item = Vec3>) -> Option<Vec3> {
 /// A material in the terms of glTF.
 struct Material {
     color: Vec3,
-    /// The parameter whose connection is the colour's texture.
+    /// The parameter whose connection is the color's texture.
     textured: &'static str,
     metallic: f32,
     roughness: f32,
@@ -317,7 +317,7 @@ fn set_surface(r: &mut Reader<'_>, args: &Args<'_, '_>, handle: String, surface:
 /// Most patterns, and most materials, whose handles are kept.
 const MAX_NODES: usize = 1 << 16;
 
-/// The first words of the names of patterns that have no colour: where others are looked up, and how
+/// The first words of the names of patterns that have no color: where others are looked up, and how
 /// the surface is bent.
 const WITHOUT_COLOR: [&str; 8] = [
     "PxrManifold",
@@ -351,7 +351,7 @@ pub fn pattern(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
             Pattern { file: Some(file), color: None }
         }
         None => {
-            approximated(r, args, &node, "its mean colour");
+            approximated(r, args, &node, "its mean color");
             let inputs: Vec<&Pattern> =
                 p.connections.values().filter_map(|input| r.nodes.patterns.get(input)).collect();
             let colors = inputs.iter().filter_map(|input| input.color).chain(p.mean_color());

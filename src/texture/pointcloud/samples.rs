@@ -118,7 +118,7 @@ impl Samples {
         }
         let means = filled(sums, n);
         let rgba = means.into_iter().map(|[r, g, b]| [r, g, b, 1.0]).collect();
-        let channels = if self.channels == 1 { Channels::Grey } else { Channels::Rgb };
+        let channels = if self.channels == 1 { Channels::Gray } else { Channels::Rgb };
         Image { width: side, height: side, rgba, channels }
     }
 }
@@ -153,17 +153,17 @@ fn filled(sums: Vec<[f32; 4]>, n: usize) -> Vec<[f32; 3]> {
     (0..n * n).map(mean).collect()
 }
 
-/// The coarser image at the centre of a texel of the finer one.
+/// The coarser image at the center of a texel of the finer one.
 fn bilinear(means: &[[f32; 3]], side: usize, x: usize, y: usize) -> [f32; 3] {
-    let neighbours = |at: usize| {
-        // The centre lies a quarter of a coarse texel from that of the texel that holds it.
+    let neighbors = |at: usize| {
+        // The center lies a quarter of a coarse texel from that of the texel that holds it.
         let (near, other) =
             (at / 2, if at.is_multiple_of(2) { (at / 2).saturating_sub(1) } else { (at / 2 + 1).min(side - 1) });
         [(near, 0.75), (other, 0.25)]
     };
     let mut value = [0.0; 3];
-    for (row, by_row) in neighbours(y) {
-        for (column, by_column) in neighbours(x) {
+    for (row, by_row) in neighbors(y) {
+        for (column, by_column) in neighbors(x) {
             let mean = means[row * side + column];
             (0..3).for_each(|i| value[i] += mean[i] * by_row * by_column);
         }

@@ -1,6 +1,6 @@
 //! The image as the distributed frame buffer has it while it is made.
 //!
-//! Each sample begins with what it is without any ray, and every result adds its colour. Where rays
+//! Each sample begins with what it is without any ray, and every result adds its color. Where rays
 //! return to the node of their pixel, which shades them, a sample is there when its last ray is. A
 //! pixel is the mean of its samples; the filter of pixels and the imager are left out.
 

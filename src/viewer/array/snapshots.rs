@@ -134,7 +134,7 @@ fn message(event: &TraceEvent) -> usize {
 /// The node that has a message after an event of it.
 fn node_after(layout: &Layout, event: &TraceEvent) -> Option<u16> {
     match event.happening {
-        Happening::Left(direction) => layout.neighbour(event.node, direction),
+        Happening::Left(direction) => layout.neighbor(event.node, direction),
         _ => Some(event.node),
     }
 }

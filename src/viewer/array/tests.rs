@@ -139,7 +139,7 @@ fn every_message_that_leaves_arrives_at_the_other_end_of_its_link() {
         for event in playback.events() {
             match event.happening {
                 Happening::Left(direction) => {
-                    let to = layout.neighbour(event.node, direction).expect("a link");
+                    let to = layout.neighbor(event.node, direction).expect("a link");
                     assert_eq!(on_links.insert((event.ray, event.kind), to), None);
                 }
                 Happening::Arrived => {

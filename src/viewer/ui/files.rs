@@ -25,7 +25,7 @@ pub enum Answer {
     /// It is still open.
     Open,
     /// It was closed.
-    Cancelled,
+    Canceled,
     /// A file was chosen.
     Chosen(PathBuf),
 }
@@ -95,7 +95,7 @@ impl FileDialog {
             .fixed_size([(screen.x - 60.0).clamp(160.0, 520.0), (screen.y - 120.0).clamp(60.0, 360.0)]);
         window.show(context, |ui| answer = self.contents(ui));
         if context.input(|input| input.key_pressed(Key::Escape)) {
-            answer = Answer::Cancelled;
+            answer = Answer::Canceled;
         }
         answer
     }
@@ -158,7 +158,7 @@ impl FileDialog {
                 answer = self.choose();
             }
             if ui.button("Cancel").clicked() {
-                answer = Answer::Cancelled;
+                answer = Answer::Canceled;
             }
         });
         answer

@@ -108,7 +108,7 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
     });
     ui.separator();
     operation(ui, "New device for the window", Operation::RenewDevice, model, chrome, actions);
-    ui.menu_button("Colours", |ui| {
+    ui.menu_button("Colors", |ui| {
         for (theme, name) in [(Theme::System, "As the system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
             if ui.radio(chrome.settings.theme == theme, name).clicked() {
                 chrome.settings.theme = theme;

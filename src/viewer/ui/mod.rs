@@ -111,7 +111,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     if let Some(dialog) = &mut chrome.dialog {
         match dialog.show(ui.ctx()) {
             files::Answer::Open => {}
-            files::Answer::Cancelled => chrome.dialog = None,
+            files::Answer::Canceled => chrome.dialog = None,
             files::Answer::Chosen(path) => {
                 actions.push(dialog.action(path));
                 chrome.dialog = None;
@@ -173,7 +173,7 @@ pub fn set_style(context: &egui::Context) {
     });
 }
 
-/// The colour of what went wrong.
+/// The color of what went wrong.
 fn error_color(ui: &egui::Ui) -> Color32 {
     ui.visuals().error_fg_color
 }

@@ -80,7 +80,7 @@ fn describe(machine: Backend, is: &MachineModel) -> String {
             } else {
                 format!("{}/{} spp", shown.samples, shown.wanted)
             };
-            let specialized = if shown.specialised { ", specialized" } else { "" };
+            let specialized = if shown.specialized { ", specialized" } else { "" };
             format!("{name}: {width}×{height}, {progress}{specialized}")
         }
     }

@@ -84,7 +84,7 @@ fn reading(ui: &mut Ui, model: &Model) {
         ("compile and link", times.link),
         ("build the BVH", times.tree),
     ];
-    let specialised = model.specialised_in.map(|time| ("specialize, in the background", time));
+    let specialized = model.specialized_in.map(|time| ("specialize, in the background", time));
     let frames = [
         ("interface frame, median", model.frames.quantile(0.5)),
         ("interface frame, 99 %", model.frames.quantile(0.99)),
@@ -95,7 +95,7 @@ fn reading(ui: &mut Ui, model: &Model) {
             "Scene",
             parts
                 .into_iter()
-                .chain(specialised)
+                .chain(specialized)
                 .chain(frames)
                 .map(|(what, time)| (what.to_string(), milliseconds(time))),
         );

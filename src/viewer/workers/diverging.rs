@@ -86,7 +86,7 @@ fn answer(
 ) -> Result<Divergence, DivergeError> {
     let Subject { state, view, samples, request, .. } = subject;
     let sampling = sampling(state, *samples);
-    let job = match state.specialised() {
+    let job = match state.specialized() {
         Some(program) => state.job_of(program, view, sampling, budget),
         None => state.job(view, sampling, budget),
     };

@@ -3,7 +3,7 @@
 //!
 //! Knows a back end only as [`Progressive`]. New code may need compilation first, on other threads;
 //! meanwhile the previous image stays, and the other back end renders in this one's place. A program
-//! that is specialised for the scene takes the place of the general one between two passes, once it is
+//! that is specialized for the scene takes the place of the general one between two passes, once it is
 //! compiled: nobody waits for it.
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ pub fn run(context: WorkerContext, open: Opens) {
         lost: None,
         kernels: 0,
         code: None,
-        is_specialised: false,
+        is_specialized: false,
         speed: Speed::default(),
         film: Film::default(),
         drawn: None,
@@ -113,19 +113,19 @@ struct Thread {
     kernels: u64,
     /// The code that is loaded.
     code: Option<Arc<Module>>,
-    /// True if that is specialised for the scene.
-    is_specialised: bool,
+    /// True if that is specialized for the scene.
+    is_specialized: bool,
     speed: Speed,
     film: Film,
     /// The content of the film; `None` after an aborted pass.
     drawn: Option<Drawn>,
     /// An abandoned preparation that has not ended yet.
     abandoned: Option<Box<dyn BackgroundCompilation>>,
-    /// The specialised program that is being compiled, or is.
+    /// The specialized program that is being compiled, or is.
     swap: Option<Swap>,
 }
 
-/// The compilation of a specialised program.
+/// The compilation of a specialized program.
 struct Swap {
     code: Arc<Module>,
     /// `None` where there is nothing to wait for.
@@ -208,7 +208,7 @@ impl Thread {
             machine: self.context.machine,
             described: machine.describe().into(),
             state: state.version,
-            specialised: self.is_specialised,
+            specialized: self.is_specialized,
             view: view.clone(),
             image,
             step: pass.step,
@@ -235,11 +235,11 @@ impl Thread {
             self.machine = Some((self.open)()?);
             self.lost = None;
         }
-        let specialised = self.specialised_job(&subject);
-        let is_specialised = specialised.is_some();
-        let job = specialised.unwrap_or_else(|| state.job(view, *sampling, self.context.budget));
+        let specialized = self.specialized_job(&subject);
+        let is_specialized = specialized.is_some();
+        let job = specialized.unwrap_or_else(|| state.job(view, *sampling, self.context.budget));
         let is_loaded = self.code.as_ref().is_some_and(|code| Arc::ptr_eq(code, &job.program.module));
-        if is_specialised && !is_loaded {
+        if is_specialized && !is_loaded {
             self.speed = Speed::default();
         } else if !is_loaded {
             if !self.is_rid_of_abandoned(state) {
@@ -260,7 +260,7 @@ impl Thread {
         if let Some(machine) = &mut self.machine {
             machine.set_profiling(*timed);
         }
-        self.load(&job, is_specialised)?;
+        self.load(&job, is_specialized)?;
         let plan = Plan::new(job.window, sampling.count());
         let is_there = |old: Drawn| old.subject.looks_like(&subject) && old.plan.samples() > 0;
         let plan = if old.is_some_and(is_there) { plan.without_coarse_passes() } else { plan };
@@ -269,30 +269,30 @@ impl Thread {
     }
 
     /// Loads a job whose code is compiled.
-    fn load(&mut self, job: &Job, is_specialised: bool) -> Result<(), RenderError> {
+    fn load(&mut self, job: &Job, is_specialized: bool) -> Result<(), RenderError> {
         self.code = None;
         if let Some(machine) = &mut self.machine {
             machine.load(job)?;
             self.code = Some(job.program.module.clone());
-            self.is_specialised = is_specialised;
+            self.is_specialized = is_specialized;
         }
         Ok(())
     }
 
-    /// Between two passes of an image: the program that is specialised for the scene draws the rest,
+    /// Between two passes of an image: the program that is specialized for the scene draws the rest,
     /// once it is compiled. Both compute the same image.
     fn swap_code(&mut self, subject: &Subject) -> Result<(), RenderError> {
-        if self.is_specialised {
+        if self.is_specialized {
             return Ok(());
         }
-        self.specialised_job(subject).map_or(Ok(()), |job| self.load(&job, true))
+        self.specialized_job(subject).map_or(Ok(()), |job| self.load(&job, true))
     }
 
-    /// The job of the program that is specialised for the subject's scene, if that is linked and
+    /// The job of the program that is specialized for the subject's scene, if that is linked and
     /// compiled. Otherwise its compilation begins, and the general program draws meanwhile.
-    fn specialised_job(&mut self, subject: &Subject) -> Option<Job> {
+    fn specialized_job(&mut self, subject: &Subject) -> Option<Job> {
         let Subject { state, view, sampling, .. } = subject;
-        let job = state.job_of(state.specialised()?, view, *sampling, self.context.budget);
+        let job = state.job_of(state.specialized()?, view, *sampling, self.context.budget);
         let code = &job.program.module;
         if self.code.as_ref().is_some_and(|loaded| Arc::ptr_eq(loaded, code)) {
             return Some(job);

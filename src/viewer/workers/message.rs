@@ -103,8 +103,8 @@ pub enum Event {
         /// Why.
         message: String,
     },
-    /// A program that is specialised for the scene is ready for the next view.
-    Specialised {
+    /// A program that is specialized for the scene is ready for the next view.
+    Specialized {
         /// [`State::version`] of the scene.
         state: u64,
         /// How long linking took.
@@ -149,8 +149,8 @@ pub struct Shown {
     pub described: Arc<str>,
     /// [`State::version`] of what it shows.
     pub state: u64,
-    /// True if its program is specialised for the scene.
-    pub specialised: bool,
+    /// True if its program is specialized for the scene.
+    pub specialized: bool,
     /// The view.
     pub view: View,
     /// The image: of every `step`th pixel in x and y.

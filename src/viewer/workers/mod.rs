@@ -1,6 +1,6 @@
 //! The worker threads of the window: one that reads scenes, one for each machine that draws,
 //! one that probes pixels, one that looks where the machines differ, one that lists the compiled
-//! forms of shaders, one that simulates the ray tracing array, one that specialises programs.
+//! forms of shaders, one that simulates the ray tracing array, one that specializes programs.
 //!
 //! [`Workers::send`] takes [`Command`]s and never waits: of each kind the newest replaces those
 //! that were not carried out. [`Workers::poll`] gives the [`Event`]s since the last call; a
@@ -18,7 +18,7 @@
 //! | `simulating` | the thread that simulates the ray tracing array |
 //! | `requests` | the latest request for these four |
 //! | `slot` | the latest request for a rendering thread |
-//! | `specialising` | the thread that specialises programs |
+//! | `specializing` | the thread that specializes programs |
 //! | `schedule` | which pass comes next |
 //! | `outbox` | events on their way out |
 
@@ -33,7 +33,7 @@ mod requests;
 mod schedule;
 mod simulating;
 mod slot;
-mod specialising;
+mod specializing;
 #[cfg(test)]
 mod tests;
 
@@ -51,7 +51,7 @@ use shadewright_project::InstanceId;
 use shadewright_render::rpu::RpuRenderer;
 use shadewright_render::{Backend, BackendOptions};
 use slot::Slot;
-use specialising::LatestState;
+use specializing::LatestState;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
@@ -86,7 +86,7 @@ pub struct Workers {
     diverger: Arc<Requests<diverging::DivergeRequest>>,
     inspector: Arc<Requests<InstanceId>>,
     simulator: Arc<Requests<ArrayRequest>>,
-    specialiser: Arc<LatestState>,
+    specializer: Arc<LatestState>,
     /// The threads that have devices.
     drawing: Vec<JoinHandle<()>>,
 }
@@ -106,11 +106,11 @@ impl Workers {
         let diverger: Arc<Requests<diverging::DivergeRequest>> = Arc::default();
         let inspector = Arc::new(Requests::default());
         let simulator = Arc::new(Requests::default());
-        let specialiser = Arc::new(LatestState::default());
+        let specializer = Arc::new(LatestState::default());
 
         let (events, drawn_by) = (outbox.clone(), slots.clone());
         let (asked, asked_for_code, asked_for_array) = (prober.clone(), inspector.clone(), simulator.clone());
-        let latest = specialiser.clone();
+        let latest = specializer.clone();
         let asked_for_divergence = diverger.clone();
         std::thread::spawn(move || {
             let share = |state: &Arc<project::State>| {
@@ -129,8 +129,8 @@ impl Workers {
         std::thread::spawn(move || inspecting::run(&asked, &events, budget));
         let (events, asked) = (outbox.clone(), simulator.clone());
         std::thread::spawn(move || simulating::run(&asked, &events, budget));
-        let (events, latest) = (outbox.clone(), specialiser.clone());
-        std::thread::spawn(move || specialising::run(&latest, facts, &events));
+        let (events, latest) = (outbox.clone(), specializer.clone());
+        std::thread::spawn(move || specializing::run(&latest, facts, &events));
 
         // The threads of the process build BVHs meanwhile, and compute what the GPU needs: the RPU
         // has its own.
@@ -149,7 +149,7 @@ impl Workers {
         let mut drawing: Vec<_> = Backend::INTERACTIVE.map(draw).into();
         let (events, asked) = (outbox.clone(), diverger.clone());
         drawing.push(std::thread::spawn(move || diverging::run(&asked, &events, &options, budget)));
-        Self { outbox, slots, loader, prober, diverger, inspector, simulator, specialiser, drawing }
+        Self { outbox, slots, loader, prober, diverger, inspector, simulator, specializer, drawing }
     }
 
     /// Sends a command.
@@ -218,7 +218,7 @@ impl Drop for Workers {
         self.diverger.quit();
         self.inspector.quit();
         self.simulator.quit();
-        self.specialiser.quit();
+        self.specializer.quit();
         self.request(Request::End);
         for thread in self.drawing.drain(..) {
             // A panic is already reported.

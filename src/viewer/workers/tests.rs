@@ -206,7 +206,7 @@ fn write_scene(folder: &Path, shader: &str) {
     std::fs::write(folder.join("own.sl"), shader).unwrap();
 }
 
-/// The colour in the middle of an image.
+/// The color in the middle of an image.
 fn middle(shown: &Shown) -> [f32; 4] {
     let image = &shown.image;
     image.rgba[(image.height / 2 * image.width + image.width / 2) as usize]
@@ -407,7 +407,7 @@ fn a_shader_is_listed_first_and_measured_then() {
 }
 
 #[test]
-fn a_specialised_program_draws_the_rest_of_an_image() {
+fn a_specialized_program_draws_the_rest_of_an_image() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("test.rib"), crate::model::tests::SPHERE).unwrap();
     let options = project::Options { specialize: shadewright_program::Specialize::CONSTANTS, ..Default::default() };
@@ -420,7 +420,7 @@ fn a_specialised_program_draws_the_rest_of_an_image() {
     let mut general = None;
     worker.wait_for(|event| {
         let Event::Image(shown) = event else { return None };
-        if !shown.specialised {
+        if !shown.specialized {
             general = Some(shown.samples);
             return None;
         }
@@ -431,11 +431,11 @@ fn a_specialised_program_draws_the_rest_of_an_image() {
     worker.look(&view(&state, 16, 12));
     worker.workers.send(Command::Samples(Some(4)));
     let shown = worker.image(|shown| shown.view.format.width == 16 && shown.is_finished());
-    assert!(shown.specialised && *shown.image == rendered(&state, &shown.view, 4));
+    assert!(shown.specialized && *shown.image == rendered(&state, &shown.view, 4));
 }
 
 #[test]
-fn a_scene_at_rest_is_drawn_by_a_specialised_program_and_an_edit_by_the_general_one_at_once() {
+fn a_scene_at_rest_is_drawn_by_a_specialized_program_and_an_edit_by_the_general_one_at_once() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("test.rib"), crate::model::tests::SPHERE).unwrap();
     let specialize = shadewright_program::Specialize::CONSTANTS;
@@ -445,16 +445,16 @@ fn a_scene_at_rest_is_drawn_by_a_specialised_program_and_an_edit_by_the_general_
         worker.workers.send(Command::Samples(Some(1)));
         worker.workers.send(Command::Open(Source::File(folder.path().join("test.rib"))));
         let state = worker.loaded();
-        let is_specialised = |version: u64| {
-            move |event: &Event| matches!(event, Event::Specialised { state, .. } if *state == version).then_some(())
+        let is_specialized = |version: u64| {
+            move |event: &Event| matches!(event, Event::Specialized { state, .. } if *state == version).then_some(())
         };
-        worker.wait_for(is_specialised(state.version));
+        worker.wait_for(is_specialized(state.version));
         // A GPU compiles first: some view is the first one that the program draws.
         let mut width = 16;
         let shown = loop {
             worker.look(&view(&state, width, 12));
             let shown = worker.image(|shown| shown.view.format.width == width && shown.is_finished());
-            if shown.specialised {
+            if shown.specialized {
                 break shown;
             }
             width += 1;
@@ -470,7 +470,7 @@ fn a_scene_at_rest_is_drawn_by_a_specialised_program_and_an_edit_by_the_general_
         assert!(Arc::ptr_eq(&edited.program.module, &state.program.module), "nothing was compiled");
         let (mut first, mut is_ready) = (None, false);
         worker.wait_for(|event| {
-            is_ready |= is_specialised(edited.version)(event).is_some();
+            is_ready |= is_specialized(edited.version)(event).is_some();
             if let Event::Image(shown) = event
                 && shown.state == edited.version
                 && shown.is_finished()
@@ -480,6 +480,6 @@ fn a_scene_at_rest_is_drawn_by_a_specialised_program_and_an_edit_by_the_general_
             (is_ready && first.is_some()).then_some(())
         });
         let first = first.unwrap();
-        assert!(!first.specialised && *first.image != general);
+        assert!(!first.specialized && *first.image != general);
     }
 }

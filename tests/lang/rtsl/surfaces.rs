@@ -255,7 +255,7 @@ fn a_ray_that_starts_inside_knows_that_it_does() {
     let body = "float r = length(vector (P)), out = N . vector (P);
         error = r < 1 ? abs(r - 0.5) + max(0, out) : abs(r - 1.5) + max(0, -out);";
     check("a hollow ball from within", &image_from("", &hollow, body), PI * 2.25, 3.0 * PI, 1e-5);
-    // From the centre of a full one its outer surface is, from behind.
+    // From the center of a full one its outer surface is, from behind.
     let full = net_volume(&[(ball(1.5), 1)], "-2 -2 -2", "2 2 2");
     let body = "error = abs(length(vector (P)) - 1.5) + max(0, -zcomp(normalize(N)));";
     check("a full ball from within", &image_from("", &full, body), PI * 2.25, 3.0 * PI, 1e-5);

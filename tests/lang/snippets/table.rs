@@ -181,7 +181,7 @@ pub const SNIPPETS: &[Snippet] = &[
     s("hsv to rgb", "color f(color c) { return ctransform(\"hsv\", \"rgb\", c); }", &[V([0.5, 0.5, 0.8])], V([0.4, 0.8, 0.8])),
     s("pure green in hsv", "color f(float h) { return ctransform(\"hsv\", \"rgb\", color (h, 1, 1)); }", &[F(1.0 / 3.0)], V([0.0, 1.0, 0.0])),
     s("rgb to hsv", "color f(color c) { return ctransform(\"hsv\", c); }", &[V([0.4, 0.8, 0.8])], V([0.5, 0.5, 0.8])),
-    s("grey has no hue", "color f(color c) { return ctransform(\"hsv\", c); }", &[V([0.5, 0.5, 0.5])], V([0.0, 0.0, 0.5])),
+    s("gray has no hue", "color f(color c) { return ctransform(\"hsv\", c); }", &[V([0.5, 0.5, 0.5])], V([0.0, 0.0, 0.5])),
     s("rgb to hsl", "color f(color c) { return ctransform(\"rgb\", \"hsl\", c); }", &[V([0.2, 0.6, 0.4])], V([5.0 / 12.0, 0.5, 0.4])),
     s("hsl to rgb", "color f(color c) { return ctransform(\"hsl\", \"rgb\", c); }", &[V([5.0 / 12.0, 0.5, 0.4])], V([0.2, 0.6, 0.4])),
     s("hsv to hsl", "color f(color c) { return ctransform(\"hsv\", \"hsl\", c); }", &[V([0.5, 0.5, 0.8])], V([0.5, 0.5, 0.6])),

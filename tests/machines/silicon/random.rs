@@ -182,8 +182,8 @@ fn chips_of_random_programs_compute_what_the_programs_do() {
     let mut ended = 0;
     for seed in 0..PROGRAMS_TRIED {
         let text = program(seed);
-        for optimise in [false, true] {
-            ended += u64::from(compare(&text, &circuit(&text, optimise)));
+        for optimize in [false, true] {
+            ended += u64::from(compare(&text, &circuit(&text, optimize)));
         }
     }
     assert!(ended > PROGRAMS_TRIED / 2, "{ended} simulations came to an end");

@@ -95,14 +95,14 @@ impl Scene {
         path
     }
 
-    /// The mean colour of the image, by an integrator.
+    /// The mean color of the image, by an integrator.
     fn color(&mut self, integrator: Integrator, samples: u32) -> Color {
         let path = self.write();
         let options = OpenOptions { integrator: Some(integrator), size: Some((8, 8)), ..OpenOptions::default() };
         mean(&drawn_as(&path, &options, samples, [0]).remove(0))
     }
 
-    /// Both integrators draw this colour, without noise as a delta light is all that there is.
+    /// Both integrators draw this color, without noise as a delta light is all that there is.
     fn shows(&mut self, what: &str, expected: Color) {
         for integrator in [Integrator::Whitted, Integrator::Path] {
             let found = self.color(integrator, 4);
@@ -114,7 +114,7 @@ impl Scene {
     }
 }
 
-/// A material with one extension or more; the base has this colour, metallic and roughness.
+/// A material with one extension or more; the base has this color, metallic and roughness.
 fn material(base: Color, metallic: f64, roughness: f64, extensions: Value) -> Value {
     let [r, g, b] = base;
     json!({
@@ -153,7 +153,7 @@ fn largest(c: Color) -> f64 {
 }
 
 #[test]
-fn index_of_refraction_and_specular_colour_set_the_reflectance() {
+fn index_of_refraction_and_specular_color_set_the_reflectance() {
     let (ior, weight, tint, base) = (1.8f64, 0.6, [1.0, 0.5, 0.25], [0.5, 0.4, 0.3]);
     let extensions = json!({
         "KHR_materials_ior": { "ior": ior },
@@ -329,8 +329,8 @@ fn film(index: f64, thickness: f64, f0: f64, cosine: f64, channel: usize) -> f64
 }
 
 #[test]
-fn iridescence_has_the_colours_of_a_thin_film() {
-    // The sensitivity mixes channels of base reflectances, which are therefore grey here.
+fn iridescence_has_the_colors_of_a_thin_film() {
+    // The sensitivity mixes channels of base reflectances, which are therefore gray here.
     let (factor, index, thickness, tilt) = (0.8, 1.4, 420.0, 0.5f64);
     let extension = json!({ "KHR_materials_iridescence": {
         "iridescenceFactor": factor, "iridescenceIor": index, "iridescenceThicknessMaximum": thickness

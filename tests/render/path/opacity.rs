@@ -77,7 +77,7 @@ Polygon \"P\" [-9 -9 2 -9 9 2 9 9 2 9 -9 2]"
         )
     };
     let white = "Option \"trace\" \"color background\" [1 1 1]";
-    // Colours and coverage, which is the mean of the three shares, and the standard deviation of
+    // Colors and coverage, which is the mean of the three shares, and the standard deviation of
     // each: a path meets the veil with the probability 0.5, half of its largest and smallest share.
     for (covers, option, expected, scatter) in [
         ("0.25 0.5 0.75", "", [0.25, 1.0, 3.0, 0.5], [0.25, 1.0, 3.0, 0.5]),

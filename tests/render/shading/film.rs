@@ -9,7 +9,7 @@ const PLACE: (&str, &str) = ("place", "surface place() { Oi = 1; Ci = color (0.5
 macro_rules! behind_nothing {
     ($parameter:literal) => {
         Case {
-            name: concat!("the imager background takes its colour as ", $parameter),
+            name: concat!("the imager background takes its color as ", $parameter),
             shaders: &[],
             options: concat!("Imager \"background\" \"", $parameter, "\" [0.25 0.5 0.75]"),
             world: "Translate 9 0 0 SQUARE",

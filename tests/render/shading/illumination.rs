@@ -14,7 +14,7 @@ const SLANTED: (&str, &str) = ("slanted", "light slanted() { solar (vector (0, 0
 /// Shows how far up or down, and how far to the back, its points lie.
 const PLACE: (&str, &str) = ("place", "surface place() { Oi = 1; Ci = color (-ycomp(P), ycomp(P), zcomp(P)); }");
 
-/// Shows the colour of its object.
+/// Shows the color of its object.
 const GLOW: (&str, &str) = ("glow", "surface glow() { Oi = 1; Ci = Cs; }");
 
 /// Images of one pixel, as files that the scene finds by these names: white, black.
@@ -58,7 +58,7 @@ macro_rules! before_wall {
 
 pub const ILLUMINATION: &[Case] = &[
     Case::opaque(
-        "R Ia and R Ip cos i are the surface's colour in ambient and diffuse light",
+        "R Ia and R Ip cos i are the surface's color in ambient and diffuse light",
         &[SHADER, SLANTED],
         concat!(
             "LightSource \"ambientlight\" 1 \"intensity\" [0.25] LightSource \"slanted\" 2 ",
@@ -119,7 +119,7 @@ pub const ILLUMINATION: &[Case] = &[
         [0.5, 0.25, 0.125],
     ),
     Case::opaque(
-        "a colour map multiplies R",
+        "a color map multiplies R",
         &[SHADER, GLOW, BLACK],
         before_wall!("\"string colormap\" [\"black.sl\"]"),
         [0.0; 3],

@@ -74,7 +74,7 @@ pub const KINDS: &[Case] = &[
         ],
         options: "",
         world: "Surface \"show\" \"float k\" [0.2] Displacement \"lift\" \"float by\" [1.5] \"vector aim\" [4 0 0] SQUARE",
-        // z = 4 − 1.5; (4, 3) normalised.
+        // z = 4 − 1.5; (4, 3) normalized.
         expected: [0.5, 0.8, 0.6, 1.0],
         tolerance: 1e-5,
     },

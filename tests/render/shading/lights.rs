@@ -67,7 +67,7 @@ pub const LIGHTS: &[Case] = &[
             LightSource \"lamp\" 1 \"intensity\" [0.25] \"lightcolor\" [1 0 1] \"string __category\" [\"key\"]
             Surface \"sum\" SQUARE",
         // (10/4 + 4)/100 + 1/4; the intensity; a quarter and what the category says. No light has a
-        // colour `aside`.
+        // color `aside`.
         expected: [0.315, 0.25, 0.75, 1.0],
         tolerance: 1e-6,
     },
@@ -90,7 +90,7 @@ pub const LIGHTS: &[Case] = &[
             LightSource \"lamp\" 2 \"lightcolor\" [0 0.5 0] \"float __nonspecular\" [1]
             LightSource \"lamp\" 3 \"lightcolor\" [0 0 0.25]
             Surface \"sum\" SQUARE",
-        // Seen and lit along the normal, both reflections give the light's colour.
+        // Seen and lit along the normal, both reflections give the light's color.
         expected: [1.0, 0.5, 0.5, 1.0],
         tolerance: 1e-5,
     },

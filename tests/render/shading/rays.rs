@@ -66,7 +66,7 @@ pub const RAYS: &[Case] = &[
         tolerance: 0.01,
     },
     Case {
-        name: "indirectdiffuse is the mean colour of what lies around",
+        name: "indirectdiffuse is the mean color of what lies around",
         shaders: glowing!("Ci = indirectdiffuse(P, N, 64) + indirectdiffuse(P, N, 8, \"maxdist\", 4);"),
         options: "",
         world: ASKING,
@@ -179,7 +179,7 @@ pub const RAYS: &[Case] = &[
         options: "",
         world: "WALL AttributeBegin Surface \"glow\" \"color shine\" [0 0 1] Translate 0 0 3 SQUARE AttributeEnd
             Exterior \"fog\" \"float distance\" [5] Interior \"fog\" \"float distance\" [3] \"color background\" [0 1 0] Surface \"ask\" SQUARE",
-        // 1/e of both colours, and 1 − 1/e of the inside's own.
+        // 1/e of both colors, and 1 − 1/e of the inside's own.
         expected: [0.367_879, 0.183_940 + 0.632_121, 0.091_970 + 0.367_879, 1.0],
         tolerance: 1e-5,
     },

@@ -2,7 +2,7 @@
 
 use crate::shading::Case;
 
-/// A surface of its object's colour, as opaque as its object.
+/// A surface of its object's color, as opaque as its object.
 const PAINT: (&str, &str) = ("paint", "surface paint() { Oi = Os; Ci = Os * Cs; }");
 
 /// Light that comes along z.

@@ -29,7 +29,7 @@ impl Shading for Textured {
     }
 }
 
-/// The image's mean colour in a quadrilateral.
+/// The image's mean color in a quadrilateral.
 #[inline(always)]
 fn texture<const N: usize>(memory: &Memory, corners: [(F<N>, F<N>); 4]) -> V<N> {
     let [a, b, c, d] = corners;

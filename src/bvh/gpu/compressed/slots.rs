@@ -14,11 +14,11 @@ const SETS: usize = 1 << WIDTH;
 
 /// For each slot the number of the box that goes there. `boxes` are at most eight, all in `around`.
 pub fn assign(around: &Corners, boxes: &[Corners]) -> [Option<usize>; WIDTH] {
-    let centre = |[low, high]: &Corners| [0, 1, 2].map(|axis| 0.5 * (f64::from(low[axis]) + f64::from(high[axis])));
-    let middle = centre(around);
+    let center = |[low, high]: &Corners| [0, 1, 2].map(|axis| 0.5 * (f64::from(low[axis]) + f64::from(high[axis])));
+    let middle = center(around);
     let gain = |corners: &Corners, slot: usize| -> f64 {
-        let centre = centre(corners);
-        (0..3).map(|axis| if slot >> axis & 1 == 1 { 1.0 } else { -1.0 } * (centre[axis] - middle[axis])).sum()
+        let center = center(corners);
+        (0..3).map(|axis| if slot >> axis & 1 == 1 { 1.0 } else { -1.0 } * (center[axis] - middle[axis])).sum()
     };
     // The best that the first boxes gain in each set of as many slots, and the last one's slot
     // there.

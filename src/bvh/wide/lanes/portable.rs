@@ -1,4 +1,4 @@
-//! Lanes in plain arrays, which the compiler vectorises for the processor it compiles for.
+//! Lanes in plain arrays, which the compiler vectorizes for the processor it compiles for.
 
 use super::Lanes;
 

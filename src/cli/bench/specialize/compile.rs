@@ -1,4 +1,4 @@
-//! The cost of compiling the interiors, by the facts that their programs are specialised for: time
+//! The cost of compiling the interiors, by the facts that their programs are specialized for: time
 //! on this thread, and size of the code.
 
 use super::Plan;

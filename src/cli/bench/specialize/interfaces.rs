@@ -1,4 +1,4 @@
-//! Interfaces that are specialised one at a time: a diffuse surface with an image, where the facts
+//! Interfaces that are specialized one at a time: a diffuse surface with an image, where the facts
 //! of the texture (T) and the layout of the vertex attributes (A) are constants or data
 //! (Pérard-Gayot 2020, figure 3.5).
 
@@ -63,7 +63,7 @@ pub fn facts(plan: &Plan<'_>) -> Result<Value, Failure> {
             json!({
                 "facts": mode.name,
                 "frame_ms": rounded(1e3 * times.median),
-                "specialised": speed(baseline, Some(times.median)),
+                "specialized": speed(baseline, Some(times.median)),
             })
         };
         let facts: Vec<Value> = modes.iter().zip(&times).map(row).collect();

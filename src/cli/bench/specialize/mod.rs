@@ -1,4 +1,4 @@
-//! `bench specialize`: what specialising programs for their scene gains, on every device at hand.
+//! `bench specialize`: what specializing programs for their scene gains, on every device at hand.
 //!
 //! Whole frames of the six interiors, two microbenchmarks of shading (Pérard-Gayot 2020, figures
 //! 3.4 and 3.5), and what compiling costs. Frames of everything that is compared alternate, so that

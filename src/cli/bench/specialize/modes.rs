@@ -1,4 +1,4 @@
-//! Which facts of a scene a program is specialised for: modes and lists of facts, as
+//! Which facts of a scene a program is specialized for: modes and lists of facts, as
 //! `--specialize` of a render takes them.
 
 use crate::cli::args::BenchSpecializeArgs;
@@ -13,7 +13,7 @@ pub struct Mode {
     pub facts: Specialize,
 }
 
-/// The modes of whole scenes; the first is the baseline, the last is what specialised means.
+/// The modes of whole scenes; the first is the baseline, the last is what specialized means.
 const OF_SCENES: [Specialize; 4] = [Specialize::NONE, Specialize::TYPES, Specialize::CONSTANTS, Specialize::ALL];
 
 /// The modes of `--specialize`, or all.

@@ -12,7 +12,7 @@ use std::path::Path;
 /// The page's file.
 pub const NAME: &str = "index.html";
 
-/// Style of the page, in both colour schemes.
+/// Style of the page, in both color schemes.
 const STYLE: &str = ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em}\
 table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #8885}\
 td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto;margin:1em 0;display:block}";
@@ -43,7 +43,7 @@ fn plots(report: &Value) -> Vec<Plot> {
     let mut plots = Vec::new();
     let mut add = |name: String, svg: String| plots.push(Plot { name, svg });
     if !list(&report["scenes"]).is_empty() {
-        add("specialised".to_string(), specialised(report).svg());
+        add("specialized".to_string(), specialized(report).svg());
         for device in devices(report) {
             add(format!("frames-{device}"), frames(report, device).svg());
         }
@@ -81,18 +81,18 @@ fn scene_names(part: &Value) -> Vec<String> {
     names
 }
 
-fn specialised(report: &Value) -> Bars {
+fn specialized(report: &Value) -> Bars {
     let part = &report["scenes"];
     let mut series = Vec::new();
     for device in devices(report) {
         let rows: Vec<&Value> = of_device(part, device).collect();
         for order in orders(&rows) {
-            let values = rows.iter().map(|row| row["specialised"][order].as_f64()).collect();
+            let values = rows.iter().map(|row| row["specialized"][order].as_f64()).collect();
             series.push(Series { name: format!("{device}, {order}"), values });
         }
     }
     Bars {
-        title: "Specialised programs: how many times as fast a frame is".to_string(),
+        title: "Specialized programs: how many times as fast a frame is".to_string(),
         axis: axis("ratio"),
         groups: scene_names(part),
         series,
@@ -164,7 +164,7 @@ fn interfaces(report: &Value) -> Bars {
     let facts = rows.first().map_or(&[][..], |row| list(&row["facts"]));
     let value = |row: &Value, i: usize| row["facts"][i]["frame_ms"].as_f64();
     Bars {
-        title: "One surface with an image: which interfaces are specialised".to_string(),
+        title: "One surface with an image: which interfaces are specialized".to_string(),
         axis: Axis { label: "milliseconds a frame".to_string(), logarithmic: true },
         groups: rows.iter().map(|row| text(&row["device"]).to_string()).collect(),
         series: facts
@@ -199,8 +199,8 @@ fn compile(report: &Value, key: &str, title: &str, unit: &str) -> Lines {
 
 fn page(report: &Value, plots: &[Plot]) -> String {
     let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Specialised programs</title>\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<h1>Specialised programs</h1>\n<p>Frames of {}×{} pixels, {} spp; medians of {} runs, \
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Specialized programs</title>\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n<h1>Specialized programs</h1>\n<p>Frames of {}×{} pixels, {} spp; medians of {} runs, \
          alternately, on {} threads.</p>\n<ul>\n",
         report["size"][0], report["size"][1], report["spp"], report["runs"], report["threads"]
     );
@@ -241,11 +241,11 @@ fn cell(value: &Value) -> String {
 
 /// How many times as fast frames are, over all scenes.
 fn means(html: &mut String, report: &Value) {
-    let bars = specialised(report);
+    let bars = specialized(report);
     if bars.series.is_empty() {
         return;
     }
-    html.push_str("<h2>How many times as fast a specialised frame is</h2>\n");
+    html.push_str("<h2>How many times as fast a specialized frame is</h2>\n");
     let mut rows = vec![["device and order", "mean", "least", "most"].map(String::from).to_vec()];
     for series in &bars.series {
         let values = || series.values.iter().flatten().copied();

@@ -1,4 +1,4 @@
-//! Whole frames of the interiors: specialised against not, sorted against not, the wavefront
+//! Whole frames of the interiors: specialized against not, sorted against not, the wavefront
 //! against the megakernel.
 
 use super::frames::{Device, Opened, Order, Times, alternate, job};
@@ -55,7 +55,7 @@ fn scene(plan: &Plan<'_>, interior: &Interior, device: &Device, jobs: &[Job]) ->
         kinds.iter().position(|kind| *kind == (mode, order)).map(|i: usize| times[i].median)
     };
     let last = jobs.len() - 1;
-    let specialised: serde_json::Map<String, Value> =
+    let specialized: serde_json::Map<String, Value> =
         device.orders().iter().map(|&order| (order.name().to_string(), speed(of(0, order), of(last, order)))).collect();
     let for_modes = |ratio: &dyn Fn(usize) -> Value| -> Value {
         plan.modes
@@ -74,7 +74,7 @@ fn scene(plan: &Plan<'_>, interior: &Interior, device: &Device, jobs: &[Job]) ->
         "device": device.name(),
         "sections": for_modes(&|mode| json!(sections[mode])),
         "frames": rows,
-        "specialised": specialised,
+        "specialized": specialized,
         "sorted": for_modes(&|mode| speed(of(mode, Order::Unsorted), of(mode, Order::Sorted))),
         "wavefront": for_modes(&|mode| speed(of(mode, Order::Megakernel), of(mode, Order::Sorted))),
     }))

@@ -1,9 +1,9 @@
-//! Shading alone: Phong with no texture, one of the diffuse colour, one of the highlight, and both
+//! Shading alone: Phong with no texture, one of the diffuse color, one of the highlight, and both
 //! (Pérard-Gayot 2020, figure 3.4).
 //!
 //! One shader has all four as cases of its parameters. An image has 64×64 pixels, each on a quad of
 //! its own, and no shadows; the quads have one case, or the four: *sorted*, a quarter of the image
-//! each, or *unsorted*, so that of four neighbours each has another. The time of the same image with a constant colour is subtracted:
+//! each, or *unsorted*, so that of four neighbors each has another. The time of the same image with a constant color is subtracted:
 //! what remains is shading.
 
 use super::frames::{Device, Opened, alternate, job};
@@ -49,7 +49,7 @@ surface cases(color kd = 0.5, ks = 0.3; float ns = 96; uniform string kdmap = \"
 /// The layouts of the cases over the quads, by their names in tables.
 const LAYOUTS: [&str; 7] = ["constant", "S0", "S1", "S2", "S3", "sorted", "unsorted"];
 
-/// The case of a quad; `None` is a constant colour.
+/// The case of a quad; `None` is a constant color.
 fn case(layout: usize, i: u32, j: u32) -> Option<u32> {
     match layout {
         0 => None,
@@ -130,7 +130,7 @@ fn write(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// Both batches on each device: a list with an entry for each of both.
 pub fn batches(plan: &Plan<'_>) -> Result<Value, Failure> {
     let scenes = write(&plan.folder)?;
-    // The baseline, and what specialised means.
+    // The baseline, and what specialized means.
     let modes = [&plan.modes[0], &plan.modes[plan.modes.len() - 1]];
     let large = plan.args.batch.div_ceil(SIDE * SIDE);
     let mut rows = Vec::new();
@@ -139,8 +139,8 @@ pub fn batches(plan: &Plan<'_>) -> Result<Value, Failure> {
             let load = |path: &PathBuf| job(path, (SIDE, SIDE), spp, mode.facts, Shadows::Off);
             scenes.iter().map(load).collect::<Result<Vec<Job>, Failure>>()
         });
-        let [baseline, specialised] = jobs;
-        let jobs = [baseline?, specialised?];
+        let [baseline, specialized] = jobs;
+        let jobs = [baseline?, specialized?];
         for device in &plan.devices {
             rows.push(batch(plan, device, modes, &jobs, (spp, frames))?);
             plan.step();
@@ -162,7 +162,7 @@ fn batch(
     let times = alternate(plan, &mut runners, frames)?;
     let rays = f64::from(SIDE * SIDE * spp);
     let of = |mode: usize, layout: usize| times[mode * LAYOUTS.len() + layout].median;
-    // Both are noisy: what is not longer than the constant colour has no time of its own.
+    // Both are noisy: what is not longer than the constant color has no time of its own.
     let shading = |mode: usize, layout: usize| Some(of(mode, layout) - of(mode, 0)).filter(|time| *time > 0.0);
     let rows: Vec<Value> = (1..LAYOUTS.len())
         .map(|layout| {
@@ -175,8 +175,8 @@ fn batch(
                 "case": LAYOUTS[layout],
                 "ns_a_ray": by_mode(&|mode| json!(ns(mode))),
                 "frame_ms": by_mode(&frame),
-                "specialised": speed(shading(0, layout), shading(1, layout)),
-                "specialised_frame": speed(Some(of(0, layout)), Some(of(1, layout))),
+                "specialized": speed(shading(0, layout), shading(1, layout)),
+                "specialized_frame": speed(Some(of(0, layout)), Some(of(1, layout))),
             })
         })
         .collect();

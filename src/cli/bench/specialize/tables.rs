@@ -77,19 +77,19 @@ fn scenes(report: &Value) {
     for device in devices(report) {
         print!("\n{device:<14} {:>9}  {:<20}", "materials", "order");
         modes.iter().for_each(|mode| print!(" {mode:>10}"));
-        println!("  specialised");
+        println!("  specialized");
         for row in of_device(&report["scenes"], device) {
             scene(row, &modes);
         }
         let rows: Vec<&Value> = of_device(&report["scenes"], device).collect();
         for name in orders(&rows) {
-            let ratios = rows.iter().filter_map(|row| row["specialised"][name].as_f64());
+            let ratios = rows.iter().filter_map(|row| row["specialized"][name].as_f64());
             if let Some(mean) = mean(ratios) {
                 println!("{:<14} {:>9}  {name:<20} {mean:.2}x", "mean", "");
             }
         }
     }
-    println!("\nspecialised: {} against {}", modes.last().unwrap_or(&""), modes.first().unwrap_or(&""));
+    println!("\nspecialized: {} against {}", modes.last().unwrap_or(&""), modes.first().unwrap_or(&""));
     println!("the RPU has one order of its work: it sorts no rays, and has no wavefront");
 }
 
@@ -100,7 +100,7 @@ fn scene(row: &Value, modes: &[&str]) {
             let frame = list(&row["frames"]).iter().find(|f| text(&f["mode"]) == *mode && text(&f["order"]) == order);
             print!(" {:>10}", frame.map_or("-".to_string(), |frame| number(&frame["ms"])));
         }
-        println!("  {:>11}", ratio(&row["specialised"][order]));
+        println!("  {:>11}", ratio(&row["specialized"][order]));
     }
     for (name, against) in [("sorted", "unsorted"), ("wavefront", "megakernel")] {
         let ratios: Vec<String> = modes.iter().map(|mode| ratio(&row[name][*mode])).collect();
@@ -120,7 +120,7 @@ fn shading(report: &Value) {
             for (mode, ns) in case["ns_a_ray"].as_object().into_iter().flatten() {
                 print!(" {mode:>10} {:>8}", number(ns));
             }
-            println!("  specialised {}", ratio(&case["specialised"]));
+            println!("  specialized {}", ratio(&case["specialized"]));
         }
         let sorted = batch["sorted"].as_object().into_iter().flatten();
         println!(
@@ -138,7 +138,7 @@ fn interfaces(report: &Value) {
                 "{:<10} {:>10} ms {:>8}",
                 text(&fact["facts"]),
                 number(&fact["frame_ms"]),
-                ratio(&fact["specialised"])
+                ratio(&fact["specialized"])
             );
         }
     }

@@ -70,7 +70,7 @@ fn a_cross_product_takes_two_instructions() {
 }
 
 #[test]
-fn normalising_takes_a_dot_product_with_its_root_and_a_product() {
+fn normalizing_takes_a_dot_product_with_its_root_and_a_product() {
     example(
         "vector f(vector a) { return normalize(a); }",
         &["dp3_rsq R15.w, R0, R0 + return w (=0)", "mul R0.xyz, R0, S.w + return always"],
@@ -78,7 +78,7 @@ fn normalising_takes_a_dot_product_with_its_root_and_a_product() {
 }
 
 #[test]
-fn the_length_and_the_normalised_vector_share_one_root() {
+fn the_length_and_the_normalized_vector_share_one_root() {
     example(
         "vector f(vector a) { return normalize(a) * length(a) + a; }",
         &[

@@ -1,6 +1,6 @@
 //! Materials of glTF for shaders that are not its own, by their names.
 //!
-//! `docs/converting.md` has the table. Each says what is lost; a shader of another name becomes grey.
+//! `docs/converting.md` has the table. Each says what is lost; a shader of another name becomes gray.
 
 use super::Writer;
 use super::materials::{Material, color_of, opacity_of};
@@ -10,8 +10,8 @@ use serde_json::json;
 use shadewright_scene::params::Params;
 use shadewright_scene::{Object, ShaderInstance};
 
-/// The colour of what is not known, as a factor on the object's.
-const GREY: f32 = 0.5;
+/// The color of what is not known, as a factor on the object's.
+const GRAY: f32 = 0.5;
 /// Roughness of mirrors, and of glass.
 const SMOOTH: f32 = 0.0;
 
@@ -27,9 +27,9 @@ impl Writer<'_> {
         let lost = match self.of_name(name, params, color, alpha, m) {
             Some(lost) => lost,
             None => {
-                m.base(GREY * color, alpha);
+                m.base(GRAY * color, alpha);
                 m.metallic_roughness(0.0, 1.0);
-                "it is not known here: the surface is grey"
+                "it is not known here: the surface is gray"
             }
         };
         match instance {
@@ -152,7 +152,7 @@ impl Writer<'_> {
                 let base = ((eta - 1.0) * (eta - 1.0) + k * k) / ((eta + 1.0) * (eta + 1.0) + k * k);
                 m.base(base, alpha);
                 m.metallic_roughness(1.0, roughness(0.3).max(0.0).sqrt().min(1.0));
-                "its colour at grazing directions is that of Schlick's approximation"
+                "its color at grazing directions is that of Schlick's approximation"
             }
             "Emitter" => {
                 m.base(Vec3::ZERO, alpha);

@@ -61,11 +61,11 @@ impl Writer<'_> {
 
     fn report_camera(&mut self, [left, right, bottom, top]: [f32; 4], [x, y, z]: [Vec3; 3]) {
         let scene = self.scene;
-        let is_off_centre = left + right != 0.0 || bottom + top != 0.0;
+        let is_off_center = left + right != 0.0 || bottom + top != 0.0;
         let is_sheared = [x.dot(y), y.dot(z), z.dot(x)].iter().any(|cosine| cosine.abs() > SHEARED);
         let losses = [
             (scene.camera.lens.is_some(), "depth of field is not kept", "the exported camera is a pinhole"),
-            (is_off_centre, "the screen window lies off the centre", "the exported camera looks at its middle"),
+            (is_off_center, "the screen window lies off the center", "the exported camera looks at its middle"),
             (is_sheared, "the camera's axes are not at right angles", "the exported camera's are"),
             (scene.camera_shader.is_some(), "a camera shader has no form in glTF", "a plain camera takes its place"),
             (scene.ray_function.is_some(), "a ray function has no form in glTF", "a plain camera takes its place"),

@@ -10,7 +10,7 @@ use shadewright_scene::{DEFAULT_MAX_DEPTH, Exposure, FilterKind, PixelFilter};
 
 pub use shadewright_scene::GLTF_EXTRAS as KEY;
 
-/// The imager whose colour becomes the background.
+/// The imager whose color becomes the background.
 const BACKGROUND: &str = "background";
 
 impl Writer<'_> {
@@ -34,7 +34,7 @@ impl Writer<'_> {
                     let color = names.iter().find_map(|name| params.color(name)).unwrap_or(Vec3::ONE);
                     background = color.extend(1.0).to_array();
                     let hint = "rays that reflections send see it, too";
-                    self.losses.of_shader(instance, "it becomes the colour of what rays miss", hint);
+                    self.losses.of_shader(instance, "it becomes the color of what rays miss", hint);
                 }
                 _ => self.losses.of_shader(instance, "imagers have no form in glTF", "it is left out"),
             }

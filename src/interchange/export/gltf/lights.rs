@@ -70,7 +70,7 @@ impl Writer<'_> {
     fn punctual(&mut self, light: &Light, punctual: Punctual, params: Params<'_>, factor: f32) {
         let Punctual { mut json, from, to } = punctual;
         let color = params.color_or("lightcolor", 1.0);
-        // Colours lie between 0 and 1 in glTF, and intensities are not negative.
+        // Colors lie between 0 and 1 in glTF, and intensities are not negative.
         let scale = color.max_element().max(1.0);
         json["color"] = numbers(&(color / scale).max(Vec3::ZERO).to_array());
         json["intensity"] = number((params.float_or("intensity", 1.0) * factor * scale).max(0.0));

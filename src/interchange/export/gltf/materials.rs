@@ -26,7 +26,7 @@ pub struct Written {
 enum Property {
     /// A number, with the class's default.
     Float(f32),
-    /// A colour, with the class's default.
+    /// A color, with the class's default.
     Color(f32),
     /// A texture.
     Texture,
@@ -107,7 +107,7 @@ pub struct Material {
 }
 
 impl Material {
-    /// Sets the colour and the alpha of the base.
+    /// Sets the color and the alpha of the base.
     pub fn base(&mut self, color: Vec3, alpha: f32) {
         if color != Vec3::ONE || alpha != 1.0 {
             self.pbr.insert("baseColorFactor".into(), numbers(&color.extend(alpha).to_array()));
@@ -123,7 +123,7 @@ impl Material {
         }
     }
 
-    /// Sets the light that it emits: a colour up to 1 and a strength.
+    /// Sets the light that it emits: a color up to 1 and a strength.
     pub fn emission(&mut self, color: Vec3, strength: f32) {
         // Greater values than 1 are the strength's.
         let scale = color.max_element().max(1.0);
@@ -320,7 +320,7 @@ const OTHERS: [&str; 6] = [
     "KHR_materials_volume",
 ];
 
-/// The colour that an object gives to its surface; white where its mesh has colours.
+/// The color that an object gives to its surface; white where its mesh has colors.
 pub fn color_of(object: &Object) -> Vec3 {
     let has_own = !(object.mesh.vertex_colors.is_empty() && object.mesh.triangle_colors.is_empty());
     if has_own { Vec3::ONE } else { object.color }

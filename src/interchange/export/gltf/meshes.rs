@@ -110,7 +110,7 @@ fn add(writer: &mut Writer<'_>, mesh: &Mesh, material: &Written) -> usize {
     meshes.len() - 1
 }
 
-/// A mesh whose triangles share no vertices, where colours differ between triangles: glTF has values
+/// A mesh whose triangles share no vertices, where colors differ between triangles: glTF has values
 /// at vertices only.
 fn per_corner(mesh: &Mesh) -> Option<Mesh> {
     if mesh.triangle_colors.is_empty() && mesh.triangle_opacities.is_empty() {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_of_triangles_become_colours_of_their_corners() {
+    fn colors_of_triangles_become_colors_of_their_corners() {
         let mesh = Mesh {
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::ONE],
             normals: vec![Vec3::Z; 4],
@@ -223,7 +223,7 @@ mod tests {
             triangle_colors: vec![Vec3::X, Vec3::Y],
             ..Mesh::default()
         };
-        let apart = per_corner(&mesh).expect("it has such colours");
+        let apart = per_corner(&mesh).expect("it has such colors");
         assert_eq!(apart.corners(1), mesh.corners(1));
         assert_eq!(apart.vertex_colors, [[Vec3::X; 3], [Vec3::Y; 3]].concat());
     }

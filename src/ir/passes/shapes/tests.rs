@@ -9,7 +9,7 @@ use shadewright_base::uniformity::graph::Loops;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-fn analysed(m: &Module, params: &[Shape]) -> ModuleShapes {
+fn analyzed(m: &Module, params: &[Shape]) -> ModuleShapes {
     ModuleShapes::new(m, "f", params, 4).expect("the function is there")
 }
 
@@ -82,7 +82,7 @@ b2(v9: f32):                                             ; uniform
   ret v9
 }
 ";
-    assert_eq!(listing(&m, &analysed(&m, &[Shape::affine(1), Shape::UNIFORM])), expected);
+    assert_eq!(listing(&m, &analyzed(&m, &[Shape::affine(1), Shape::UNIFORM])), expected);
 }
 
 #[test]
@@ -108,7 +108,7 @@ b0:
 }";
     let m = module(text);
     let results = |params: [Shape; 2]| {
-        let shapes = analysed(&m, &params);
+        let shapes = analyzed(&m, &params);
         shapes.root().results().iter().map(|s| s.is_uniform()).collect::<Vec<_>>()
     };
     assert_eq!(results([Shape::UNIFORM, Shape::Varying]), [true, false]);
@@ -131,7 +131,7 @@ b2(v5: i32):
   ret v5
 }";
     let m = module(text);
-    let shapes = analysed(&m, &[Shape::affine(1)]);
+    let shapes = analyzed(&m, &[Shape::affine(1)]);
     assert_eq!(shapes.root().results(), [Shape::Varying]);
     assert!(shapes.all().len() < 40, "{}", shapes.all().len());
 }
@@ -222,7 +222,7 @@ fn check_sound(seed: u64) -> (usize, usize) {
             (false, false) => Shape::UNIFORM,
         })
         .collect();
-    let shapes = analysed(&m, &params);
+    let shapes = analyzed(&m, &params);
     let root = shapes.root();
     let recorded = recorded(&m);
     let mut seen: Vec<HashMap<Instance, Vec<u32>>> = Vec::new();
@@ -287,7 +287,7 @@ b2(v3: f32):
 }";
     let m = module(text);
     for (shape, expected) in [(Shape::Varying, true), (Shape::UNIFORM, false)] {
-        let shapes = analysed(&m, &[shape]);
+        let shapes = analyzed(&m, &[shape]);
         let root = shapes.root();
         assert_eq!((root.is_masked(BlockId(1)), root.diverges(BlockId(0))), (expected, expected));
         assert_eq!(root.of(Value(3)).is_uniform(), !expected);

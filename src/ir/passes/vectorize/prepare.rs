@@ -1,4 +1,4 @@
-//! Brings functions into the form that vectorisation takes: reducible, with one return, without
+//! Brings functions into the form that vectorization takes: reducible, with one return, without
 //! matrices.
 
 use super::VectorizeError;

@@ -1,4 +1,4 @@
-//! How vectorised functions are called: their names, and how lanes are passed.
+//! How vectorized functions are called: their names, and how lanes are passed.
 //!
 //! A uniform parameter or result is one value, an affine one the value of the first lane. The words
 //! of a varying one are packed: four lanes to a `vec4`, or two to a `vec2`, integers and truth

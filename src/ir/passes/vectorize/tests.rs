@@ -5,7 +5,7 @@ use crate::{Const, EmptyWorld, Limits, Module, Type, eval, verify};
 use proptest::prelude::*;
 use shadewright_base::uniformity::Shape;
 
-/// Vectorises function `f`.
+/// Vectorizes function `f`.
 fn vector(m: &Module, width: u32, params: &[Shape]) -> Vectorized {
     let v = vectorize(m, "f", width, params).unwrap_or_else(|e| panic!("{e}\n{m}"));
     let mut all = v.module.clone();
@@ -342,7 +342,7 @@ b0:
     let message = refused.map(|v| v.name).expect_err("it is refused").to_string();
     assert_eq!(
         message,
-        "`f` cannot be vectorised: `v2: i32 = call lanes.shuffle.i32(v0, v1)` needs a uniform number of lanes"
+        "`f` cannot be vectorized: `v2: i32 = call lanes.shuffle.i32(v0, v1)` needs a uniform number of lanes"
     );
 }
 
@@ -350,7 +350,7 @@ b0:
 fn what_has_no_meaning_for_several_lanes_is_refused_by_name() {
     let refused = |text: &str| vectorize(&module(text), "f", 4, &[]).map(|v| v.name).expect_err("it is refused");
     let hit = "fn f() -> (h: vec4) {\nb0:\n  v0: vec4 = hit\n  ret v0\n}";
-    let message = "`f` cannot be vectorised: `v0: vec4 = hit` reads the current hit, of which a thread has one";
+    let message = "`f` cannot be vectorized: `v0: vec4 = hit` reads the current hit, of which a thread has one";
     assert_eq!(refused(hit).to_string(), message);
     let ray = "fn f() -> (b: bool) {
 b0:
@@ -359,7 +359,7 @@ b0:
   v2: bool = occluded v0, v0, v1
   ret v2
 }";
-    let message = "`f` cannot be vectorised: `v2: bool = occluded v0, v0, v1` may suspend the thread";
+    let message = "`f` cannot be vectorized: `v2: bool = occluded v0, v0, v1` may suspend the thread";
     assert_eq!(refused(ray).to_string(), message);
     let endless = "fn f() {\nb0:\n  jump b1\nb1:\n  jump b1\n}";
     assert_eq!(refused(endless), VectorizeError::NeverReturns { function: "f".into() });

@@ -2,7 +2,7 @@
 #ifndef PFTYPES_H
 #define PFTYPES_H
 
-/* Pure fractions, as frame buffers store colours; numbers between -8 and 8, as directions are. */
+/* Pure fractions, as frame buffers store colors; numbers between -8 and 8, as directions are. */
 typedef unsigned fixed<8,8> Color;
 typedef signed fixed<11,8> Short;
 

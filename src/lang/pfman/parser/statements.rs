@@ -75,7 +75,7 @@ impl Parser<'_> {
             "if" => self.if_statement(),
             "while" => {
                 self.cursor.bump();
-                let condition = self.parenthesised("after `while`")?;
+                let condition = self.parenthesized("after `while`")?;
                 Ok(StmtKind::While(condition, Box::new(self.inner_statement()?)))
             }
             "do" => {
@@ -86,7 +86,7 @@ impl Parser<'_> {
                     self.cursor.expect("until", "after the body of `do`")?;
                 }
                 self.cursor.bump();
-                let condition = self.parenthesised("after `until`")?;
+                let condition = self.parenthesized("after `until`")?;
                 self.cursor.expect(";", "after the condition")?;
                 Ok(StmtKind::Do { body, condition, until })
             }
@@ -127,7 +127,7 @@ impl Parser<'_> {
         let mut arms = Vec::new();
         loop {
             self.cursor.bump();
-            let condition = self.parenthesised("after `if`")?;
+            let condition = self.parenthesized("after `if`")?;
             arms.push((condition, self.inner_statement()?));
             if !self.cursor.accept("else") {
                 return Ok(StmtKind::If(arms, None));
@@ -155,7 +155,7 @@ impl Parser<'_> {
         Ok(StmtKind::For { init: init.map(Box::new), condition, step, body })
     }
 
-    fn parenthesised(&mut self, after: &str) -> Parse<ExprId> {
+    fn parenthesized(&mut self, after: &str) -> Parse<ExprId> {
         self.cursor.expect("(", after)?;
         let e = self.expr()?;
         self.cursor.expect(")", "after the condition")?;

@@ -75,7 +75,7 @@ fn variables_of_the_renderer_are_declared_or_found() {
 }
 
 #[test]
-fn parameters_are_transformed_and_normalised_before_the_shader_runs() {
+fn parameters_are_transformed_and_normalized_before_the_shader_runs() {
     let unit = unit(
         "surface s(
             unit transform_as_vector float v[3] = {0, 0, 2},

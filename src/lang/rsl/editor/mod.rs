@@ -18,10 +18,10 @@ use shadewright_base::text::source::{FileId, SourceMap, Span};
 use std::ops::Deref;
 use std::path::Path;
 
-/// Analyses a text. One that is named as a file to compile, rather than to include, must define
+/// Analyzes a text. One that is named as a file to compile, rather than to include, must define
 /// something.
-pub fn analyse(sources: &mut SourceMap, file: FileId, options: &Options) -> Analysis {
-    let mut analysis = analysis::analyse(sources, file, options);
+pub fn analyze(sources: &mut SourceMap, file: FileId, options: &Options) -> Analysis {
+    let mut analysis = analysis::analyze(sources, file, options);
     let is_shader = sources.get(file).is_some_and(|f| registry::of_path(Path::new(&f.name)).is_some());
     if is_shader && analysis.definitions.is_empty() && !analysis.diagnostics.has_errors() {
         analysis.diagnostics.push(nothing_defined(file));

@@ -519,7 +519,7 @@ mod tests {
         let text = messages("float f(float x) { return filterstep(0, x, x, \"widht\", 2); }");
         assert!(text.starts_with("warning: `filterstep` has no option \"widht\": it is ignored"), "{text}");
         assert!(text.contains("did you mean \"width\"?"), "{text}");
-        let text = messages("float f(float x) { return filterstep(0, x, x, \"colour\", 2); }");
+        let text = messages("float f(float x) { return filterstep(0, x, x, \"color\", 2); }");
         assert!(text.contains("it has \"filter\", \"width\""), "{text}");
     }
 
@@ -527,7 +527,7 @@ mod tests {
     fn the_value_of_an_option_has_its_type() {
         let text = messages("float f(float x) { return filterstep(0, x, x, \"width\", \"box\"); }");
         assert!(text.contains("expected a float, found a string"), "{text}");
-        let text = messages("float f(float x) { return filterstep(0, x, x, \"colour\", nowhere); }");
+        let text = messages("float f(float x) { return filterstep(0, x, x, \"color\", nowhere); }");
         assert!(text.contains("unknown variable `nowhere`"), "{text}");
     }
 

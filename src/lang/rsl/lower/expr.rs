@@ -100,7 +100,7 @@ impl<'a> Body<'_, 'a> {
             }
             ExprKind::Channel(..) => self.no_channel(expr.span),
             ExprKind::Array(_) => {
-                let d = Diagnostic::error("a list in braces can only initialise an array");
+                let d = Diagnostic::error("a list in braces can only initialize an array");
                 self.error(d.at(expr.span, "not an initial value"))
             }
             ExprKind::Call(f, args) => self.call(e, f, args, wanted),

@@ -66,7 +66,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A colour given in another colour system, as red, green and blue. The conversions are
+    /// A color given in another color system, as red, green and blue. The conversions are
     /// functions of the library.
     fn red_green_blue(&mut self, v: Typed, system: &Ident) -> Lower<Typed> {
         let lower = system.name.to_lowercase();

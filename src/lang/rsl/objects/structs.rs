@@ -73,7 +73,7 @@ impl Flattening<'_> {
                 None => vec![d.clone()],
             };
             match (d.init, inner) {
-                (Some(e), Some(inner)) => self.initialise(&mut leaves, e, inner),
+                (Some(e), Some(inner)) => self.initialize(&mut leaves, e, inner),
                 (Some(e), None) => self.expr(e),
                 (None, _) => {}
             }
@@ -91,7 +91,7 @@ impl Flattening<'_> {
     }
 
     /// Gives variables the values of `e` where these stand in the text; others keep what they have.
-    fn initialise(&mut self, leaves: &mut [Decl], e: ExprId, shape: usize) {
+    fn initialize(&mut self, leaves: &mut [Decl], e: ExprId, shape: usize) {
         match self.source(e, shape) {
             Ok(Source::Values(values)) => leaves.iter_mut().zip(values).for_each(|(d, e)| d.init = Some(e)),
             Ok(Source::Call(f, _)) => {

@@ -65,7 +65,7 @@ impl Parser<'_> {
             "if" => self.if_statement(),
             "while" => {
                 self.cursor.bump();
-                let condition = self.parenthesised("after `while`")?;
+                let condition = self.parenthesized("after `while`")?;
                 Ok(StmtKind::While(condition, Box::new(self.inner_statement()?)))
             }
             "for" => self.for_statement(),
@@ -100,7 +100,7 @@ impl Parser<'_> {
         let mut arms = Vec::new();
         loop {
             self.cursor.bump();
-            let condition = self.parenthesised("after `if`")?;
+            let condition = self.parenthesized("after `if`")?;
             arms.push((condition, self.inner_statement()?));
             if !self.cursor.accept("else") {
                 return Ok(StmtKind::If(arms, None));
@@ -160,7 +160,7 @@ impl Parser<'_> {
         Ok(LightStatement(args, self.inner_statement()?))
     }
 
-    fn parenthesised(&mut self, after: &str) -> Parse<ExprId> {
+    fn parenthesized(&mut self, after: &str) -> Parse<ExprId> {
         self.cursor.expect("(", after)?;
         let e = self.expr()?;
         self.cursor.expect(")", "after the condition")?;

@@ -6,7 +6,7 @@
 //! `docs/rsl.md` is [`markdown`], which a test makes sure of, and the errors about unsupported
 //! functions say the same.
 
-use super::super::analysis::{Signature, analyse, predefined};
+use super::super::analysis::{Signature, analyze, predefined};
 use super::super::{Options, lexer};
 use super::{function, keyword, shader, variable};
 use shadewright_base::text::source::SourceMap;
@@ -92,7 +92,7 @@ const SECTIONS: [(&str, &[&str]); 11] = [
             "calculatenormal",
         ],
     ),
-    ("15.3 Colours", &["comp", "setcomp", "mix", "ctransform"]),
+    ("15.3 Colors", &["comp", "setcomp", "mix", "ctransform"]),
     ("15.4 Matrices", &["comp", "setcomp", "mtransform", "determinant", "translate", "rotate", "scale"]),
     ("15.5 Strings", &["printf", "format", "concat", "match"]),
     ("15.6 Shading and lighting", &["ambient", "diffuse", "specular", "specularbrdf", "phong", "trace"]),
@@ -259,7 +259,7 @@ pub fn unsupported(name: &str) -> Option<&'static str> {
 pub fn functions() -> Vec<Entry> {
     let mut sources = SourceMap::new();
     let file = sources.add("", None, "");
-    let known = analyse(&mut sources, file, &Options::default()).functions;
+    let known = analyze(&mut sources, file, &Options::default()).functions;
     let listed: BTreeSet<&str> = SECTIONS.iter().flat_map(|s| s.1).copied().collect();
     let others = known.keys().filter(|name| !listed.contains(&***name)).map(|name| ("More", name.to_string()));
     let sections = SECTIONS.iter().flat_map(|&(section, names)| names.iter().map(move |n| (section, n.to_string())));

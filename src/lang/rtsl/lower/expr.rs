@@ -175,7 +175,7 @@ impl<'a> Body<'a> {
         let file = self.file();
         let Some(init) = v.init else {
             let d = Diagnostic::error(format!("the constant `{}` has no initial value", v.name.name));
-            return self.error(d.at(v.name.span, "a `const` variable is initialised where it is declared"));
+            return self.error(d.at(v.name.span, "a `const` variable is initialized where it is declared"));
         };
         if self.frames.len() > MAX_CALLS {
             let d = Diagnostic::error(format!("the constant `{}` depends on itself", v.name.name));

@@ -4,7 +4,7 @@ use super::*;
 use shadewright_ir::abi::library;
 
 impl Body<'_> {
-    /// `textureImage(name, place)`, a colour, or `textureImage(name, place, channel)`, a number.
+    /// `textureImage(name, place)`, a color, or `textureImage(name, place, channel)`, a number.
     pub(super) fn image(&mut self, values: &[Typed], span: Span) -> Lower<Option<Typed>> {
         let place = Type::floats(2);
         let types: Vec<&Type> = values.iter().map(|v| &v.ty).collect();

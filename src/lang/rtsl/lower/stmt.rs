@@ -109,7 +109,7 @@ impl<'a> Body<'a> {
             Some(Err(poison)) => result = Err(poison),
             None if v.qualifier == Qualifier::Const => {
                 let d = Diagnostic::error(format!("the constant `{}` has no initial value", v.name.name));
-                self.diags.push(d.at(v.name.span, "a `const` variable is initialised where it is declared"));
+                self.diags.push(d.at(v.name.span, "a `const` variable is initialized where it is declared"));
             }
             None => {}
         }

@@ -162,7 +162,7 @@ impl<'a> Body<'a> {
         Some(Typed { ty: to.clone(), parts, known: None })
     }
 
-    /// The components of a scalar, a vector or a colour's channels, or those of a matrix, column by
+    /// The components of a scalar, a vector or a color's channels, or those of a matrix, column by
     /// column.
     pub(in super::super) fn components(&mut self, value: &Typed) -> Vec<Value> {
         let mut all = Vec::new();

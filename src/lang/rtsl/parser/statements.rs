@@ -63,7 +63,7 @@ impl Parser<'_> {
         };
         if let Some(why) = unsupported(word) {
             let d = Diagnostic::error(format!("`{word}` is not supported: {why}"));
-            return self.cursor.fail(d.at(self.cursor.span(), "a keyword of GLSL for rasterisation"));
+            return self.cursor.fail(d.at(self.cursor.span(), "a keyword of GLSL for rasterization"));
         }
         match word {
             "{" => {

@@ -1,4 +1,4 @@
-/* RISpec 3.2, appendix A.5: a colour behind the image. */
+/* RISpec 3.2, appendix A.5: a color behind the image. */
 imager background(color background = 1)
 {
     Ci += (1 - alpha) * background;

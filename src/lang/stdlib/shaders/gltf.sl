@@ -1,4 +1,4 @@
-/* The metallic-roughness material of glTF 2.0 (Khronos, "glTF 2.0 Specification", section 3.9 and appendix B), in the units of its lights: Cl in lux makes Ci in candela a square metre.
+/* The metallic-roughness material of glTF 2.0 (Khronos, "glTF 2.0 Specification", section 3.9 and appendix B), in the units of its lights: Cl in lux makes Ci in candela a square meter.
    An ambient light stands for surroundings that look alike in all directions. What smooth surfaces mirror is traced.
 
    A texture's coordinates are s and t, or a primitive variable (its TexCoord is 1 or 2). Tangents are primitive variables, too: meshes with a normal map have them. */

@@ -1,4 +1,4 @@
-/* Shading normals that face the ray, in world space, as colours: the integrator "normals". */
+/* Shading normals that face the ray, in world space, as colors: the integrator "normals". */
 surface shownormals()
 {
     normal n = faceforward(normalize(N), I);

@@ -89,7 +89,7 @@ impl State {
             let held = held + node.out.iter().map(Vec::len).sum::<usize>();
             let leaving = self.links[index].iter().flatten().count();
             let coming = Direction::ALL.iter().filter(|&&direction| {
-                let other = network.neighbour(index as u16, direction);
+                let other = network.neighbor(index as u16, direction);
                 other.is_some_and(|n| self.links[usize::from(n)][direction.opposite() as usize].is_some())
             });
             assert_eq!(usize::from(node.used), held + leaving + coming.count());
@@ -105,7 +105,7 @@ impl State {
 /// The links down the tree of termination detection: to the nodes whose way to the root starts here.
 fn children(network: &Network, node: u16) -> impl Iterator<Item = Direction> + '_ {
     Direction::ALL.into_iter().filter(move |&direction| {
-        let other = network.neighbour(node, direction);
+        let other = network.neighbor(node, direction);
         other.is_some_and(|n| network.routes.first(n, 0) == Some(direction.opposite()))
     })
 }
@@ -114,7 +114,7 @@ fn children(network: &Network, node: u16) -> impl Iterator<Item = Direction> + '
 fn refuses(example: &Example, network: &Network, state: &State) -> bool {
     state.nodes.iter().enumerate().any(|(index, node)| {
         let link = |direction| {
-            let other = network.neighbour(index as u16, direction)?;
+            let other = network.neighbor(index as u16, direction)?;
             Some(!state.nodes[usize::from(other)].admits(network, node.offer(direction)?.1))
         };
         (!node.pending.is_empty() && node.next_emission(network, example).is_none())
@@ -155,7 +155,7 @@ fn successors(example: &Example, network: &Network, state: &State, next: &mut Ve
             });
         }
         for direction in Direction::ALL {
-            let Some(other) = network.neighbour(index as u16, direction).map(usize::from) else { continue };
+            let Some(other) = network.neighbor(index as u16, direction).map(usize::from) else { continue };
             if let Some(item) = state.links[index][direction as usize] {
                 let mut state = state.clone();
                 state.links[index][direction as usize] = None;

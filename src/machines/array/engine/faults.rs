@@ -38,11 +38,11 @@ impl<O: Operations> Engine<'_, O> {
         // What it sends ends in the middle: the receiver gives the buffer back.
         for direction in Direction::ALL {
             let load = self.sites[index].sending[direction as usize].take();
-            if let (Some(Load::Message(..)), Some(other)) = (load, self.network.neighbour(node, direction)) {
+            if let (Some(Load::Message(..)), Some(other)) = (load, self.network.neighbor(node, direction)) {
                 self.sites[usize::from(other)].node.release();
             }
             // And what is sent to it does not come.
-            let Some(other) = self.network.neighbour(node, direction) else { continue };
+            let Some(other) = self.network.neighbor(node, direction) else { continue };
             let back = direction.opposite() as usize;
             if let Some(Load::Message(..)) = self.sites[usize::from(other)].sending[back].take() {
                 self.sites[usize::from(other)].node.release();
@@ -59,7 +59,7 @@ impl<O: Operations> Engine<'_, O> {
         self.sites[index].meter.set(now, super::Activity::Idle);
         self.refresh(node);
         for direction in Direction::ALL {
-            if let Some(other) = self.network.neighbour(node, direction) {
+            if let Some(other) = self.network.neighbor(node, direction) {
                 self.refresh(other);
             }
         }
@@ -73,7 +73,7 @@ impl<O: Operations> Engine<'_, O> {
             }
         }
         for direction in Direction::ALL {
-            if let Some(other) = self.network.neighbour(node, direction) {
+            if let Some(other) = self.network.neighbor(node, direction) {
                 self.settle(other);
             }
         }

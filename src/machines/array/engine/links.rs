@@ -34,7 +34,7 @@ impl<O: Operations> Engine<'_, O> {
         if offer == Offer::Nothing {
             return;
         }
-        let Some(other) = self.network.neighbour(node, direction) else { return };
+        let Some(other) = self.network.neighbor(node, direction) else { return };
         if self.sites[usize::from(other)].dead {
             self.destroy(node, direction);
             return;
@@ -55,7 +55,7 @@ impl<O: Operations> Engine<'_, O> {
         let item = site.node.begin_sending(direction, position);
         let number = site.senders[port].number();
         let mut size = words(item.kind, self.config.link.results);
-        // A hit for its shader: t, u, v and the polygon instead of three colours.
+        // A hit for its shader: t, u, v and the polygon instead of three colors.
         let is_short = item.kind == Kind::Result && self.config.link.results == Results::Short;
         size += u32::from(is_short && self.world.load.way == Way::Answers);
         size += match (self.config.reliability.links, self.config.reliability.recovery) {
@@ -101,7 +101,7 @@ impl<O: Operations> Engine<'_, O> {
     /// A transfer ends.
     pub(super) fn transferred(&mut self, node: u16, direction: Direction) {
         let (index, port) = (usize::from(node), direction as usize);
-        let Some(other) = self.network.neighbour(node, direction) else { return };
+        let Some(other) = self.network.neighbor(node, direction) else { return };
         let Some(load) = self.sites[index].sending[port].take() else { return };
         self.offers[index][port] = self.sites[index].offer(direction);
         let fate = self.fate(node, direction);
@@ -232,7 +232,7 @@ impl<O: Operations> Engine<'_, O> {
     /// here.
     pub(super) fn below(&self, node: u16) -> impl Iterator<Item = Direction> + '_ {
         let is_below = move |direction: &Direction| {
-            let other = self.network.neighbour(node, *direction);
+            let other = self.network.neighbor(node, *direction);
             other.is_some_and(|n| self.network.routes.first(n, self.root) == Some(direction.opposite()))
         };
         Direction::ALL.into_iter().filter(is_below)

@@ -168,7 +168,7 @@ impl<O: Operations> Engine<'_, O> {
         }
     }
 
-    /// Sends the colour of a complete sample to the node's buddy.
+    /// Sends the color of a complete sample to the node's buddy.
     fn send_copy(&mut self, node: u16, item: &Item) {
         let other = buddy(&self.network.layout, self.world.first_owner(self.world.load.rays[item.ray as usize].sample));
         let Some(to) = other.map(|n| self.network.routes.host(n)).filter(|&n| n != node) else { return };

@@ -38,7 +38,7 @@ pub struct Style {
     pub shortest: f64,
     /// Width of lines, in pixels.
     pub stroke_width: f64,
-    /// Colour of lines.
+    /// Color of lines.
     pub color: Color,
     /// The background behind the lines.
     pub background: Background,
@@ -64,13 +64,13 @@ pub enum Hidden {
     Dashed,
 }
 
-/// Colour of lines.
+/// Color of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Color {
     /// Black.
     Black,
-    /// The mean colour of the object's polygons.
+    /// The mean color of the object's polygons.
     Object,
 }
 

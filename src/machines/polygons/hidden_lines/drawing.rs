@@ -29,7 +29,7 @@ pub struct Group {
     pub object: u32,
     /// The name of the object, where it has one.
     pub name: Option<String>,
-    /// The colour of its lines, as sRGB codes.
+    /// The color of its lines, as sRGB codes.
     pub color: [u8; 3],
     /// Lines that are visible, each through points in pixels, from the left and from the top.
     pub visible: Vec<Vec<DVec2>>,
@@ -102,7 +102,7 @@ pub fn draw(
     (Drawing { size, groups, stroke_width, background }, parts)
 }
 
-/// The colours of the objects' lines, where they are not black.
+/// The colors of the objects' lines, where they are not black.
 fn colors(model: &Model, color: Color) -> BTreeMap<u32, [u8; 3]> {
     let mut sums: BTreeMap<u32, (Vec3, f32)> = BTreeMap::new();
     let colored: &[Polygon] = if color == Color::Object { &model.polygons } else { &[] };

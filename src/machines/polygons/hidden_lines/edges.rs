@@ -58,20 +58,20 @@ pub fn edges(model: &Model, mesh: &Mesh, style: &Style) -> Vec<Edge> {
         let ends = [mesh.vertex(a), mesh.vertex(b)];
         let object = model.polygons.get(first as usize)?.object;
         let faces = sides.iter().filter_map(|&(_, face)| mesh.faces.get(face as usize));
-        let directions = directions(ends, faces.map(|face| mesh.centre(face)));
+        let directions = directions(ends, faces.map(|face| mesh.center(face)));
         let kind = kind(ends, &directions, model.view.eye.as_dvec3(), style)?;
         Some(Edge { ends, object, kind })
     };
     sides.chunk_by(|a, b| a.0 == b.0).filter_map(classify).collect()
 }
 
-/// The directions in which the faces with these centres leave an edge, perpendicular to it, copies of
+/// The directions in which the faces with these centers leave an edge, perpendicular to it, copies of
 /// a face left out.
-fn directions([from, to]: [DVec3; 2], centres: impl Iterator<Item = DVec3>) -> Vec<DVec3> {
+fn directions([from, to]: [DVec3; 2], centers: impl Iterator<Item = DVec3>) -> Vec<DVec3> {
     let along = (to - from).normalize_or_zero();
     let mut directions: Vec<DVec3> = Vec::new();
-    for centre in centres {
-        let direction = (centre - from).reject_from_normalized(along).normalize_or_zero();
+    for center in centers {
+        let direction = (center - from).reject_from_normalized(along).normalize_or_zero();
         if direction != DVec3::ZERO && directions.iter().all(|d| d.dot(direction) < SAME) {
             directions.push(direction);
         }

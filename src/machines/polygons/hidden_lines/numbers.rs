@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn cross_multiplication_tells_neighbouring_ratios_of_24_bits_apart() {
+    fn cross_multiplication_tells_neighboring_ratios_of_24_bits_apart() {
         let one = Format::Bits(24).one();
         assert!(Ratio::new(one - 2.0, one - 1.0).before(Ratio::new(one - 1.0, one)));
         assert!(!Ratio::new(one - 1.0, one).before(Ratio::new(one - 2.0, one - 1.0)));

@@ -110,8 +110,8 @@ impl Planes {
             return false;
         }
         let around = corners.iter().zip(corners.iter().cycle().skip(1));
-        let centre = corners.iter().sum::<DVec3>().xy() / corners.len().max(1) as f64;
-        let side = |(a, b): (&DVec3, &DVec3)| edge_plane(a.xy(), b.xy(), centre, space.format);
+        let center = corners.iter().sum::<DVec3>().xy() / corners.len().max(1) as f64;
+        let side = |(a, b): (&DVec3, &DVec3)| edge_plane(a.xy(), b.xy(), center, space.format);
         let sides: Vec<Plane> = around.filter_map(side).collect();
         let first = self.planes.len() as u32;
         if let Some(occluder) = bounds(&own, &sides, space.format, first, source) {
@@ -173,7 +173,7 @@ const OUTSIDE: f64 = 1e-10;
 /// Both polygons at an edge have the same plane, with its sides exchanged, but for the step by which it
 /// is outside each. With bits, only planes along an axis are: others hold no line exactly, and a step
 /// would put what is beside a narrow polygon behind the next one.
-fn edge_plane(a: DVec2, b: DVec2, centre: DVec2, format: Format) -> Option<Plane> {
+fn edge_plane(a: DVec2, b: DVec2, center: DVec2, format: Format) -> Option<Plane> {
     let (from, to) = if (a.x, a.y) < (b.x, b.y) { (a, b) } else { (b, a) };
     let across = (to - from).perp();
     let length = across.abs().element_sum();
@@ -182,7 +182,7 @@ fn edge_plane(a: DVec2, b: DVec2, centre: DVec2, format: Format) -> Option<Plane
     }
     let one = format.one();
     let across = if format == Format::Exact { across / length } else { (across * (one / length)).round() };
-    let outward = if across.dot(centre - from) > 0.0 { -across } else { across };
+    let outward = if across.dot(center - from) > 0.0 { -across } else { across };
     let d = match format {
         Format::Exact => -outward.dot(from) - OUTSIDE,
         Format::Bits(_) => {

@@ -7,7 +7,7 @@ use glam::DVec2;
 use shadewright_image::color::decode_srgb;
 use shadewright_image::{Image, SizeError, check_size};
 
-/// The lines while they are drawn: how much of each pixel they cover, and in which colour.
+/// The lines while they are drawn: how much of each pixel they cover, and in which color.
 struct Canvas {
     width: usize,
     height: usize,
@@ -16,8 +16,8 @@ struct Canvas {
 
 /// The drawing as an image, with smooth lines.
 ///
-/// A pixel is covered as its centre is within half the line's width, with a slope of a pixel; where
-/// lines meet, by the one that covers most of it. Colours mix as displays and browsers mix them, in
+/// A pixel is covered as its center is within half the line's width, with a slope of a pixel; where
+/// lines meet, by the one that covers most of it. Colors mix as displays and browsers mix them, in
 /// sRGB codes.
 ///
 /// # Errors
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_on_the_centres_of_pixels_covers_them() {
+    fn a_line_on_the_centers_of_pixels_covers_them() {
         let image = image(&drawing(Background::White)).expect("an image");
         let at = |x: usize, y: usize| image.rgba[10 * y + x];
         assert_eq!(at(5, 2), [0.0, 0.0, 0.0, 1.0]);

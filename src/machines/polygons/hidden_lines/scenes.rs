@@ -54,16 +54,16 @@ pub fn roof(height: f32) -> Vec<(u32, Quad)> {
     vec![side(-1.0), side(1.0)]
 }
 
-/// A cube by its centre and the length of its sides.
-pub fn cube(object: u32, centre: [f32; 3], size: f32) -> Vec<(u32, Quad)> {
-    turned_cube(object, centre, size, Quat::IDENTITY)
+/// A cube by its center and the length of its sides.
+pub fn cube(object: u32, center: [f32; 3], size: f32) -> Vec<(u32, Quad)> {
+    turned_cube(object, center, size, Quat::IDENTITY)
 }
 
 /// A cube that is turned.
-pub fn turned_cube(object: u32, centre: [f32; 3], size: f32, turn: Quat) -> Vec<(u32, Quad)> {
+pub fn turned_cube(object: u32, center: [f32; 3], size: f32, turn: Quat) -> Vec<(u32, Quad)> {
     let corner = |k: usize| {
         let sign = |bit: usize| if k >> bit & 1 == 1 { 0.5 } else { -0.5 };
-        (Vec3::from(centre) + turn * (size * Vec3::new(sign(0), sign(1), sign(2)))).to_array()
+        (Vec3::from(center) + turn * (size * Vec3::new(sign(0), sign(1), sign(2)))).to_array()
     };
     const FACES: [[usize; 4]; 6] = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
     FACES.iter().map(|face| (object, face.map(corner))).collect()
@@ -116,8 +116,8 @@ impl Random {
 pub fn cubes(count: u32, size: f32, seed: u32) -> Vec<(u32, Quad)> {
     let mut random = Random(seed);
     let mut one = |object: u32| {
-        let (centre, turn) = (random.point(4.0, 12.0), random.turn());
-        turned_cube(object, centre, size, turn)
+        let (center, turn) = (random.point(4.0, 12.0), random.turn());
+        turned_cube(object, center, size, turn)
     };
     (0..count).flat_map(&mut one).collect()
 }
@@ -126,10 +126,10 @@ pub fn cubes(count: u32, size: f32, seed: u32) -> Vec<(u32, Quad)> {
 pub fn loose(count: u32, size: f32, seed: u32) -> Vec<(u32, Quad)> {
     let mut random = Random(seed);
     let mut one = |object: u32| {
-        let (centre, turn) = (Vec3::from(random.point(3.0, 15.0)), random.turn());
+        let (center, turn) = (Vec3::from(random.point(3.0, 15.0)), random.turn());
         let [a, b] = [turn * Vec3::X, turn * Vec3::Y].map(|side| side * size * random.within(0.3, 1.0));
         let triangle = random.unit() < 0.5;
-        let corners = [centre, centre + a, centre + a + b, if triangle { centre + a + b } else { centre + b }];
+        let corners = [center, center + a, center + a + b, if triangle { center + a + b } else { center + b }];
         (object, corners.map(|c| c.to_array()))
     };
     (0..count).map(&mut one).collect()

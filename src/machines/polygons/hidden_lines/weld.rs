@@ -118,7 +118,7 @@ impl Mesh {
     }
 
     /// The mean of a face's vertices.
-    pub fn centre(&self, face: &Face) -> DVec3 {
+    pub fn center(&self, face: &Face) -> DVec3 {
         let sum: DVec3 = face.vertices().iter().map(|&v| self.vertex(v)).sum();
         sum / face.vertices().len().max(1) as f64
     }

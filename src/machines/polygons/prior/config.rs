@@ -25,8 +25,8 @@ pub struct Config {
     pub parke: Parke,
     /// Pixel-planes.
     pub pixel_planes: PixelPlanes,
-    /// Demetrescu's machine.
-    pub demetrescu: Demetrescu,
+    /// Demeterscu's machine.
+    pub demeterscu: Demeterscu,
 }
 
 /// The buses that carry polygons and pixels.
@@ -37,7 +37,7 @@ pub struct Link {
     pub bit: f64,
     /// Wires of a bus.
     pub wires: u32,
-    /// Bits of a coordinate or a component of a colour.
+    /// Bits of a coordinate or a component of a color.
     pub bits: u32,
 }
 
@@ -118,7 +118,7 @@ pub struct PixelPlanes {
     pub edge: u32,
     /// Bits of a depth.
     pub depth: u32,
-    /// Bits of a component of a colour.
+    /// Bits of a component of a color.
     pub color: u32,
     /// Cycles from the last bit that is sent until it has arrived at the pixels.
     pub latency: u32,
@@ -128,10 +128,10 @@ pub struct PixelPlanes {
     pub chip: [u32; 2],
 }
 
-/// Demetrescu's machine.
+/// Demeterscu's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Demetrescu {
+pub struct Demeterscu {
     /// Processors; 0 for one per polygon.
     pub processors: u32,
     /// Values of a pixel's description.
@@ -145,7 +145,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Bytes of a polygon with so many vertices: x, y, a colour and a depth for each.
+    /// Bytes of a polygon with so many vertices: x, y, a color and a depth for each.
     pub fn bytes(&self, vertices: usize) -> u64 {
         (vertices as u64 * u64::from(5 * self.link.bits + self.depth.bits)).div_ceil(8)
     }
@@ -196,8 +196,8 @@ impl Config {
         for side in planes.chip {
             whole("pixel-planes.chip", side, 1, 1 << 16)?;
         }
-        whole("demetrescu.processors", config.demetrescu.processors, 0, 1 << 24)?;
-        whole("demetrescu.values", config.demetrescu.values, 1, 64)?;
+        whole("demeterscu.processors", config.demeterscu.processors, 0, 1 << 24)?;
+        whole("demeterscu.values", config.demeterscu.values, 1, 64)?;
         Ok(config)
     }
 }

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`blocks`] | Fuchs: processors that share the pixels out; Parke: a tree that cuts polygons for blocks; both |
 //! | [`pixel_planes`] | Pixel-planes: linear functions at every pixel |
-//! | [`stream`] | Demetrescu: a processor for each polygon, past which pixels are streamed |
+//! | [`stream`] | Demeterscu: a processor for each polygon, past which pixels are streamed |
 //! | [`report`](mod@report) | reports, sweeps and the comparison |
 
 pub mod blocks;
@@ -39,8 +39,8 @@ pub enum Kind {
     Hybrid,
     /// Fuchs and Poulton (1981).
     PixelPlanes,
-    /// Demetrescu (1980).
-    Demetrescu,
+    /// Demeterscu (1980).
+    Demeterscu,
 }
 
 impl Kind {
@@ -80,7 +80,7 @@ pub enum Costs {
     Blocks(Arrangement, blocks::Costs),
     /// Of Pixel-planes.
     PixelPlanes(pixel_planes::Costs),
-    /// Of Demetrescu's machine.
+    /// Of Demeterscu's machine.
     Stream(stream::Costs),
 }
 
@@ -111,7 +111,7 @@ pub fn simulate(model: &Model, kind: Kind, config: &Config) -> Result<Simulation
             let (image, costs) = blocks::run(&raster(), size, background, &arrangement, config)?;
             (image, Costs::Blocks(arrangement, costs))
         }
-        (Kind::Demetrescu, None) => {
+        (Kind::Demeterscu, None) => {
             let (image, costs) = stream::run(&raster(), size, background, config)?;
             (image, Costs::Stream(costs))
         }

@@ -2,8 +2,8 @@
 //! adders that give each the value of `F(x, y) = A·x + B·y + C`, bit by bit.
 //!
 //! Each polygon is a few such functions: one for each edge, whose sign says on which side a pixel
-//! is; one for the depth; and one for each component of the colour. Coefficients are integers with a
-//! number of bits after the point. Colours that are not linear across a polygon need it cut into
+//! is; one for the depth; and one for each component of the color. Coefficients are integers with a
+//! number of bits after the point. Colors that are not linear across a polygon need it cut into
 //! triangles, which the host does.
 
 use super::super::screen::{ScreenPolygon, Vertex};
@@ -12,7 +12,7 @@ use glam::{DVec2, DVec3, DVec4, Vec3};
 use rayon::prelude::*;
 use shadewright_image::{Image, SizeError};
 
-/// The difference of a colour from a linear one that counts as none: half of a step of 8 bits.
+/// The difference of a color from a linear one that counts as none: half of a step of 8 bits.
 const LINEAR: f64 = 1.0 / 512.0;
 
 /// Rows that a thread renders at a time.
@@ -162,7 +162,7 @@ impl Pixels<'_> {
     }
 }
 
-/// A vertex in pixels, from the middle of the upper left one, with colour and depth.
+/// A vertex in pixels, from the middle of the upper left one, with color and depth.
 fn place(vertex: &Vertex, size: [u32; 2]) -> (DVec2, DVec4) {
     let [width, height] = size.map(f64::from);
     let at = vertex.position;
@@ -170,7 +170,7 @@ fn place(vertex: &Vertex, size: [u32; 2]) -> (DVec2, DVec4) {
     (pixels, vertex.color.extend(at.z))
 }
 
-/// The polygon, or triangles of it where its colours are not linear.
+/// The polygon, or triangles of it where its colors are not linear.
 fn parts(polygon: &ScreenPolygon, size: [u32; 2]) -> Vec<Vec<(DVec2, DVec4)>> {
     let vertices: Vec<(DVec2, DVec4)> = polygon.vertices.iter().map(|vertex| place(vertex, size)).collect();
     let is_linear = linear(&vertices).is_some_and(|[slope_x, slope_y, value]| {
@@ -236,7 +236,7 @@ impl Polygon {
     }
 }
 
-/// The colour that the machine gives a linear one: rounded to its bits.
+/// The color that the machine gives a linear one: rounded to its bits.
 pub fn rounded(color: DVec3, planes: &PixelPlanes) -> DVec3 {
     let most = f64::from((1u32 << planes.color) - 1);
     (color.clamp(DVec3::ZERO, DVec3::ONE) * most).round() / most

@@ -25,7 +25,7 @@ struct Row {
     processors: u64,
     chips: Option<u64>,
     /// The share of the time in which processors work for the image.
-    utilisation: f64,
+    utilization: f64,
     bytes: u64,
 }
 
@@ -36,15 +36,15 @@ impl Row {
         match &simulation.costs {
             Costs::Blocks(arrangement, costs) => {
                 let processors = u64::from(arrangement.processors) << arrangement.levels;
-                let utilisation = costs.busy / (costs.time * processors as f64).max(f64::MIN_POSITIVE);
-                Self { name, time: costs.time, processors, chips: None, utilisation, bytes: costs.bytes }
+                let utilization = costs.busy / (costs.time * processors as f64).max(f64::MIN_POSITIVE);
+                Self { name, time: costs.time, processors, chips: None, utilization, bytes: costs.bytes }
             }
             Costs::PixelPlanes(costs) => Self {
                 name,
                 time: costs.time(&config.pixel_planes),
                 processors: u64::from(width) * u64::from(height),
                 chips: Some(pixel_planes::chips([width, height], &config.pixel_planes)),
-                utilisation: useful(costs.pixels, costs.polygons, [width, height]),
+                utilization: useful(costs.pixels, costs.polygons, [width, height]),
                 bytes: costs.bits.div_ceil(8),
             },
             Costs::Stream(costs) => Self {
@@ -52,7 +52,7 @@ impl Row {
                 time: costs.time,
                 processors: costs.processors,
                 chips: None,
-                utilisation: useful(costs.pixels, costs.processors * costs.passes, [width, height]),
+                utilization: useful(costs.pixels, costs.processors * costs.passes, [width, height]),
                 bytes: costs.bytes,
             },
         }
@@ -82,7 +82,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
             in_real_time(simulation, row.time, config),
             "at this rate",
         ),
-        entry("utilisation", "utilisation", row.utilisation, "share of the processors' time"),
+        entry("utilization", "utilization", row.utilization, "share of the processors' time"),
         entry("bytes", "bytes", row.bytes, "over buses and links"),
     ];
     match &simulation.costs {
@@ -132,7 +132,7 @@ fn in_real_time(simulation: &Simulation, time: f64, config: &Config) -> Cell {
         // Its time is that of the pixels; polygons add the way through their processors.
         Costs::Stream(costs) => {
             let processors = frame / costs.tick - pixels(simulation) as f64;
-            let held = f64::from(config.demetrescu.processors);
+            let held = f64::from(config.demeterscu.processors);
             let processors = if held > 0.0 { processors.min(held) } else { processors };
             (processors.max(0.0) as u64).into()
         }
@@ -261,7 +261,7 @@ pub fn comparison(model: &Model, config: &Config) -> Result<Report, SizeError> {
             per_second(row.time),
             row.processors.into(),
             row.chips.map_or(Cell::None, Cell::from),
-            row.utilisation.into(),
+            row.utilization.into(),
             row.bytes.into(),
         ]
     });
@@ -271,7 +271,7 @@ pub fn comparison(model: &Model, config: &Config) -> Result<Report, SizeError> {
         ("frames", "images/s"),
         ("processors", "processors"),
         ("chips", "chips"),
-        ("utilisation", "utilisation"),
+        ("utilization", "utilization"),
         ("bytes", "bytes"),
     ];
     Ok(Report {

@@ -73,7 +73,7 @@ fn machines_with_depth_buffers_have_the_same_bits() {
             );
             let config = Config::parse(&text).expect("a configuration");
             let expected = reference(&model, &config);
-            for kind in [Kind::Fuchs, Kind::Parke, Kind::Hybrid, Kind::Demetrescu] {
+            for kind in [Kind::Fuchs, Kind::Parke, Kind::Hybrid, Kind::Demeterscu] {
                 let simulation = simulate(&model, kind, &config).expect("a small image");
                 assert_eq!(simulation.image.rgba, expected.rgba, "seed {seed}, {kind:?} {processors}");
             }
@@ -81,7 +81,7 @@ fn machines_with_depth_buffers_have_the_same_bits() {
     }
 }
 
-/// Pixel-planes rounds edges to 2⁻¹⁴ of a pixel and colours to 12 bits, where the others round vertices
+/// Pixel-planes rounds edges to 2⁻¹⁴ of a pixel and colors to 12 bits, where the others round vertices
 /// to 2⁻⁸ of a pixel: few pixels at edges differ.
 #[test]
 fn pixel_planes_has_the_image_but_for_edges_and_the_bits_of_its_colors() {
@@ -167,7 +167,7 @@ fn every_machine_has_a_report_and_the_sweep_goes_to_1024_processors() {
     let swept = sweep(&model, &config).expect("a small image");
     assert!(swept.text().contains("1024"));
     assert_eq!(swept.charts.len(), 1);
-    assert!(comparison(&model, &config).expect("a small image").text().contains("Demetrescu"));
+    assert!(comparison(&model, &config).expect("a small image").text().contains("Demeterscu"));
     let empty = Model { polygons: Vec::new(), ..model };
     for kind in Kind::all() {
         let simulation = simulate(&empty, kind, &config).expect("a small image");

@@ -36,11 +36,11 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageOptions {
-    /// Where colours come from.
+    /// Where colors come from.
     pub shading: Shading,
     /// How they go across a polygon.
     pub interpolation: Interpolation,
-    /// The linear value of the largest field; 0 for the largest colour that occurs.
+    /// The linear value of the largest field; 0 for the largest color that occurs.
     pub white: f32,
     /// Samples of a pixel across and down.
     pub samples: [u32; 2],
@@ -48,7 +48,7 @@ pub struct ImageOptions {
     pub filter: Filter,
 }
 
-/// Where colours at corners come from.
+/// Where colors at corners come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shading {
@@ -58,7 +58,7 @@ pub enum Shading {
     Machine,
 }
 
-/// How colours go across a polygon.
+/// How colors go across a polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interpolation {
@@ -134,7 +134,7 @@ pub struct Segments {
     pub slope_bits: u32,
     /// Fraction bits of the parameters of breaks.
     pub parameter_bits: u32,
-    /// Normals instead of colours.
+    /// Normals instead of colors.
     pub normals: bool,
     /// Texture coordinates.
     pub texture: Texture,

@@ -4,7 +4,7 @@ use super::config::{Filter, ImageOptions};
 use super::segment::STEPS;
 use shadewright_image::Image;
 
-/// A colour and the share of it that polygons cover.
+/// A color and the share of it that polygons cover.
 pub type Color = [f32; 4];
 
 /// Samples of the image, filtered across and not yet down.
@@ -13,7 +13,7 @@ pub struct Film {
     size: [u32; 2],
     samples: [u32; 2],
     filter: Filter,
-    /// For each scan line a colour for each column of pixels.
+    /// For each scan line a color for each column of pixels.
     lines: Vec<Color>,
 }
 
@@ -39,7 +39,7 @@ impl Film {
         ((2 * sample as u64 + 1) * STEPS as u64 / (2 * self.width() as u64)) as i32
     }
 
-    /// The rows of colours of some scan lines, which can be filled at the same time.
+    /// The rows of colors of some scan lines, which can be filled at the same time.
     pub fn rows(&mut self, first: u32) -> std::slice::ChunksMut<'_, Color> {
         let width = self.size[0] as usize;
         self.lines[first as usize * width..].chunks_mut(width)

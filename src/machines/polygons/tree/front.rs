@@ -52,7 +52,7 @@ impl<'a> FrontEnd<'a> {
         Self { model, config, format, program: frame.program(), white }
     }
 
-    /// The vectors that a polygon has at its corners: normals, or colours from 0 to 1.
+    /// The vectors that a polygon has at its corners: normals, or colors from 0 to 1.
     fn vectors(&self, polygon: &Polygon) -> [Vec3; 4] {
         let flat = self.config.image.interpolation == Interpolation::Flat;
         let corners = || polygon.corners().len() as f32;
@@ -124,7 +124,7 @@ impl<'a> FrontEnd<'a> {
     }
 }
 
-/// The largest colour component at a corner.
+/// The largest color component at a corner.
 fn largest(model: &Model, config: &Config) -> f32 {
     let lit = |polygon: &Polygon, normal: Vec3| {
         let of_light = |l: &Light| l.color * normal.dot(l.direction).max(0.0);

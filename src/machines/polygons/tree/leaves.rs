@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_scene_puts_neighbours_into_one_subtree() {
+    fn the_order_of_the_scene_puts_neighbors_into_one_subtree() {
         let groups = groups(&chosen(16, |_| [0, 9]), &polygons(16), &tree("spread = \"order\""), false);
         let shape = super::super::shape::Shape::new(16, 0);
         let mut placed: Vec<(u32, u32)> =

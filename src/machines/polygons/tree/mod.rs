@@ -14,7 +14,7 @@
 //! | [`merge`](mod@merge), [`split`](mod@split) | the processors of the tree |
 //! | [`shape`], [`flow`] | which processors there are, and what each does on a scan line |
 //! | [`timing`] | when |
-//! | [`pixels`], [`shade`], [`film`] | samples, their colours, and the image |
+//! | [`pixels`], [`shade`], [`film`] | samples, their colors, and the image |
 //! | [`frame`], [`simulate`](mod@simulate) | a group through the tree, and a scene |
 //! | [`capacity`], [`hardware`], [`report`](mod@report) | what roots can take, what there is, and all numbers |
 

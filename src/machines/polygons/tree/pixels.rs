@@ -1,7 +1,7 @@
 //! Pixel conversion processors (§3.3.4): from the segments of a root to samples.
 //!
 //! A table has the reciprocals of segments' lengths, three multipliers the increments per step, and
-//! adders the colours. As printed, the loop adds an increment before it shows the first pixel; here
+//! adders the colors. As printed, the loop adds an increment before it shows the first pixel; here
 //! it shows first.
 
 use super::segment::{FIELDS, Segment};
@@ -55,7 +55,7 @@ pub fn convert(
     mut show: impl FnMut(usize, Sample),
 ) {
     let mut rest = segments.iter().peekable();
-    // The colours of the current segment at a step, and their increments.
+    // The colors of the current segment at a step, and their increments.
     let mut current: Option<(&Segment, i32, [i64; FIELDS], [i64; FIELDS])> = None;
     for (number, step) in steps {
         while rest.next_if(|s| i32::from(s.right.x) < step).is_some() {}
@@ -73,7 +73,7 @@ pub fn convert(
     }
 }
 
-/// The colours at the left end, and their increments per step.
+/// The colors at the left end, and their increments per step.
 fn begin<'a>(segment: &'a Segment, table: &Reciprocals) -> (&'a Segment, i32, [i64; FIELDS], [i64; FIELDS]) {
     let (left, right) = (&segment.left, &segment.right);
     let length = i32::from(right.x) - i32::from(left.x);

@@ -97,7 +97,7 @@ pub mod tests {
 
     use super::*;
 
-    /// A segment with depths at its ends and the same colour everywhere.
+    /// A segment with depths at its ends and the same color everywhere.
     pub fn segment(y: u16, [x0, x1]: [u16; 2], [z0, z1]: [u16; 2], source: u32) -> Segment {
         let end = |x, z| End { x, z, fields: [(source % 4096) as u16; FIELDS] };
         Segment { y, left: end(x0, z0), right: end(x1, z1), source }

@@ -11,7 +11,7 @@ use glam::Vec3;
 const SQUARES: f32 = 8.0;
 
 /// Operations of a pixel conversion processor for a pixel within a segment: an addition for each
-/// field; for normals also their normalisation, and for each light a cosine and a sum, all times the
+/// field; for normals also their normalization, and for each light a cosine and a sum, all times the
 /// reflectance; for a texture three products.
 pub fn operations(config: &Config, lights: u64) -> u64 {
     let fields = u64::from(config.fields());
@@ -19,14 +19,14 @@ pub fn operations(config: &Config, lights: u64) -> u64 {
     fields + lit + if config.segments.texture == Texture::None { 0 } else { 3 }
 }
 
-/// Turns samples into colours.
+/// Turns samples into colors.
 #[derive(Debug)]
 pub struct Shader<'a> {
     model: &'a Model,
     normals: bool,
     texture: Texture,
     white: f32,
-    /// The colour where no segment is.
+    /// The color where no segment is.
     pub background: Color,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// The colour of a sample.
+    /// The color of a sample.
     pub fn color(&self, sample: &Sample) -> Color {
         let [a, b, c, u, v] = sample.fields.map(|field| f32::from(field) / 4095.0);
         let color = match self.normals {

@@ -1,7 +1,7 @@
 //! Splitting processors (figure 3-25): a stream becomes two, for the left and the right half of the
 //! screen, both in coordinates of a full screen.
 //!
-//! The printed program doubles both ends of a segment. Neighbours whose ends are a step apart are
+//! The printed program doubles both ends of a segment. Neighbors whose ends are a step apart are
 //! then two apart, and whatever is behind them shows as a sliver between: a root would merge a
 //! hidden segment once for each. Here a right end covers both halves of its last step.
 
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_stay_neighbours_and_as_printed_they_let_what_is_behind_through() {
+    fn neighbors_stay_neighbors_and_as_printed_they_let_what_is_behind_through() {
         let near = [segment(0, [0, 99], [10; 2], 1), segment(0, [100, 200], [10; 2], 2)];
         let far = segment(0, [0, 200], [50; 2], 3);
         let printed = |s: &Segment| {

@@ -1,4 +1,4 @@
-//! Whole images, against an exact z-buffer of the same polygons and colours.
+//! Whole images, against an exact z-buffer of the same polygons and colors.
 
 use super::config::Config;
 use super::processors::instructions::Phase;
@@ -81,7 +81,7 @@ fn run(model: &Model, text: &str) -> Simulation {
     simulate(model, &Config::parse(&text).expect("settings"), &|_| {}).expect("it fits")
 }
 
-/// The polygon's depth and colour where a scan line of samples crosses it, as Gouraud shading has
+/// The polygon's depth and color where a scan line of samples crosses it, as Gouraud shading has
 /// it: along the edges, then along the line.
 fn across(polygon: &ScreenPolygon, y: f64) -> Option<[(f64, f64, DVec3); 2]> {
     let around = polygon.vertices.iter().zip(polygon.vertices.iter().cycle().skip(1));

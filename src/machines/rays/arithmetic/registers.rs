@@ -8,15 +8,15 @@
 //! - **A-1, multiplication**, computes the right fraction, but gives a product of zero the exponent
 //!   of any other product. Added to a smaller number, this zero shifts all its bits out. The last
 //!   line of A-2 belongs here, too. Also, the 25th bit of the product register is the carry `⟨0⟩`,
-//!   so the normalising shift brings in a zero where a good bit was dropped: such products have 23
+//!   so the normalizing shift brings in a zero where a good bit was dropped: such products have 23
 //!   bits.
 //! - **A-2, addition**: `max(…, 24)` must be `min`, or each shift empties the register. Only
-//!   unequal exponents set `e_s`. The loop that normalises does not count, and does not end for a
+//!   unequal exponents set `e_s`. The loop that normalizes does not count, and does not end for a
 //!   sum of zero. Its 24 shifts ask for a sum register `⟨1:25⟩`, in which halving the addends is
 //!   wiring and costs no bit; in one of 24 bits the addends' last bits would be lost.
 //! - **A-3, division**, shifts the divisor right, where the text shifts the dividend left: the
 //!   divisor's bits fall out of the register, and every later bit of the quotient is a one. It
-//!   normalises the divisor instead of the quotient, and leaves out the zero of A-1.
+//!   normalizes the divisor instead of the quotient, and leaves out the zero of A-1.
 //! - **A-4, root**, makes the exponent even, but never halves it. Its test `≥` is right and the
 //!   text's "if the operand register is larger" is not: roots of squares would come out too small.
 //!   The widths of 26 and 49 bits are just enough.
@@ -51,7 +51,7 @@ impl Registers {
     }
 
     /// The number as a float. NaN if its exponent is too large; zero if it is too small or the
-    /// fraction is not normalised.
+    /// fraction is not normalized.
     pub fn store(self) -> f32 {
         if bit::<24>(self.fraction.into(), 1) == 0 || self.exponent < SMALLEST {
             return 0.0;

@@ -54,7 +54,7 @@ fn the_number_below_the_smallest_one_is_zero() {
 #[test]
 fn sums_of_addends_that_almost_cancel_have_the_bits_of_the_registers() {
     for (a, b) in pairs(100_000) {
-        // Equal exponents, or neighbouring ones.
+        // Equal exponents, or neighboring ones.
         let near = f32::from_bits(a.to_bits() & 0xff80_0000 | b.to_bits() & 0x7f_ffff);
         for b in [-near, -near * 0.5, -near * 0.25, near] {
             let b = flushed(b);
@@ -106,7 +106,7 @@ fn custom_operations_have_23_bits_and_roots_24() {
 }
 
 #[test]
-fn commercial_products_keep_the_bit_that_the_normalising_shift_brings_in() {
+fn commercial_products_keep_the_bit_that_the_normalizing_shift_brings_in() {
     let a = 1.0 + 3.0 * f32::EPSILON;
     assert_eq!(Commercial.mul(a, 1.0), a);
     assert!(Custom.mul(a, 1.0) < a);

@@ -8,7 +8,7 @@ use super::{Capacity, POLYGON_BYTES, Subvolumes, share};
 use crate::rays::events::{Picoseconds, picoseconds};
 use crate::rays::recording::{Recording, Traced};
 
-/// Bytes of a ray on the disk: type, pixel, origin, direction and colour.
+/// Bytes of a ray on the disk: type, pixel, origin, direction and color.
 pub const RAY_BYTES: u64 = 48;
 
 /// How a replay with ray swapping went.

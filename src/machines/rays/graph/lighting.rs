@@ -2,7 +2,7 @@
 //!
 //! The processor is one pipelined inner-product device of three multipliers and three adders, which
 //! also scales and adds vectors, and a device for reciprocal square roots. The host directs both
-//! and does the rest: the table of `W(i)`, powers, maps and colours.
+//! and does the rest: the table of `W(i)`, powers, maps and colors.
 
 use crate::rays::arithmetic::{OPERATIONS_PER_MICROSECOND, StageCounts};
 
@@ -56,7 +56,7 @@ impl Lighting {
     /// The work for a hit under that many point lights.
     ///
     /// - The normal: `uv`, three inner products `[n_a n_b n_c n_d]·[uv u v 1]`, and its
-    ///   normalisation.
+    ///   normalization.
     /// - The direction to the viewer, `(r₀ − r₁)/‖r₀ − r₁‖`.
     /// - Per light the unit vector `l` towards it, `cos i = n·l`, `2n cos i` (the factor 2 is an
     ///   exponent), `−l + 2n cos i`, and its inner product with the direction to the viewer, `cos
@@ -65,11 +65,11 @@ impl Lighting {
         let mut work = Lighting::default();
         let uv = work.push(Step::Scale, vec![]);
         let normal = [0; 3].map(|_| work.push(Step::InnerProduct, vec![uv]));
-        let normal = work.normalised(normal.to_vec());
-        let viewer = work.normalised(vec![]);
+        let normal = work.normalized(normal.to_vec());
+        let viewer = work.normalized(vec![]);
         for _ in 0..lights {
             let towards = work.push(Step::Sum, vec![]);
-            let light = work.normalised(vec![towards]);
+            let light = work.normalized(vec![towards]);
             let cos_i = work.push(Step::InnerProduct, vec![normal, light]);
             let twice = work.push(Step::Scale, vec![normal, cos_i]);
             let reflected = work.push(Step::Sum, vec![twice, light]);
@@ -119,8 +119,8 @@ impl Lighting {
         f64::from(complete.into_iter().flatten().max().unwrap_or(0)) / OPERATIONS_PER_MICROSECOND
     }
 
-    /// Adds the normalisation of a vector.
-    fn normalised(&mut self, vector: Vec<usize>) -> usize {
+    /// Adds the normalization of a vector.
+    fn normalized(&mut self, vector: Vec<usize>) -> usize {
         let square = self.push(Step::InnerProduct, vector.clone());
         let reciprocal = self.push(Step::ReciprocalRoot, vec![square]);
         self.push(Step::Scale, [vector, vec![reciprocal]].concat())

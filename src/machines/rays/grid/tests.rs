@@ -113,7 +113,7 @@ fn check(lattice: &Lattice, ray: &Request) -> usize {
     let mut enter = f64::NEG_INFINITY;
     for (before, step) in walk.iter().zip(walk.iter().skip(1)) {
         let moved: u32 = [0, 1, 2].map(|k| before.cell()[k].abs_diff(step.cell()[k])).iter().sum();
-        assert_eq!(moved, 1, "cells of a walk are neighbours: {ray:?}");
+        assert_eq!(moved, 1, "cells of a walk are neighbors: {ray:?}");
         assert!(before.exit() <= step.exit(), "{ray:?}");
     }
     for step in &walk {

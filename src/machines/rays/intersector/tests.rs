@@ -138,7 +138,7 @@ fn slipped<O: Operations>(ops: O, polygons: impl Fn(&mut Random) -> Option<[Poly
 }
 
 /// Two quadrilaterals left and right of the edge from −y to y.
-fn neighbours(random: &mut Random) -> Option<[Polygon; 2]> {
+fn neighbors(random: &mut Random) -> Option<[Polygon; 2]> {
     let mut side = |x: f32| {
         let mut far = |y: f32| Vec3::new(x * (0.2 + random.unit()), y * (0.2 + random.unit()), 0.0);
         Polygon::of_quad([far(-1.0), Vec3::NEG_Y, Vec3::Y, far(1.0)], Sides::Two).ok()
@@ -156,10 +156,10 @@ fn triangles(random: &mut Random) -> Option<[Polygon; 2]> {
 }
 
 #[test]
-fn no_ray_slips_between_neighbours() {
-    assert_eq!(slipped(Commercial, neighbours), 0);
+fn no_ray_slips_between_neighbors() {
+    assert_eq!(slipped(Commercial, neighbors), 0);
     assert_eq!(slipped(Commercial, triangles), 0);
-    assert_eq!(slipped(Custom, neighbours), 0);
+    assert_eq!(slipped(Custom, neighbors), 0);
     assert_eq!(slipped(Custom, triangles), 0);
     assert_eq!(slipped(Ieee, triangles), 0);
 }

@@ -30,8 +30,8 @@ impl Random {
         loop {
             let normal = self.direction();
             let (x, y) = normal.any_orthonormal_pair();
-            let centre = self.point();
-            let corners = [0; 4].map(|_| centre + x * (self.unit() * 2.0 - 1.0) + y * (self.unit() * 2.0 - 1.0));
+            let center = self.point();
+            let corners = [0; 4].map(|_| center + x * (self.unit() * 2.0 - 1.0) + y * (self.unit() * 2.0 - 1.0));
             let edges = [0, 1, 2, 3].map(|i| corners[(i + 1) % 4] - corners[i]);
             let turns = [0, 1, 2, 3].map(|i| edges[i].normalize().cross(edges[(i + 1) % 4].normalize()).dot(normal));
             let convex = turns.iter().all(|&turn| turn > 0.15) || turns.iter().all(|&turn| turn < -0.15);

@@ -115,7 +115,7 @@ pub fn compiled(text: &str) -> Result<Circuit, String> {
 }
 
 /// The circuit after all passes.
-pub fn optimised(mut circuit: Circuit) -> Circuit {
+pub fn optimized(mut circuit: Circuit) -> Circuit {
     passes::run(&mut circuit, passes::Options::default());
     circuit
 }

@@ -16,8 +16,8 @@ fn compiled(text: &str) -> Circuit {
 }
 
 /// The circuit after all passes.
-fn optimised(text: &str) -> Circuit {
-    run::optimised(compiled(text))
+fn optimized(text: &str) -> Circuit {
+    run::optimized(compiled(text))
 }
 
 /// The results of the chip of an operation for operands.
@@ -83,7 +83,7 @@ fn expected(unit: Unit, operation: Operation, a: f32, b: f32) -> f32 {
 /// Checks all operations of an arithmetic on so many pairs each.
 fn check(arithmetic: Arithmetic, count: u32) {
     for (seed, operation) in Operation::ALL.into_iter().enumerate() {
-        let circuit = optimised(&programs::operation(arithmetic, operation));
+        let circuit = optimized(&programs::operation(arithmetic, operation));
         let pairs = pairs(count, seed as u32);
         let computed = compute(&circuit, operation, &pairs);
         assert_eq!(computed.len(), pairs.len());

@@ -13,7 +13,7 @@ use shadewright_render::rpu::SceneTracer;
 use shadewright_rpu::tracing::{HitBlock, RayBlock, Tracer};
 use std::sync::{Mutex, PoisonError};
 
-/// The last kind of rays that ask a surface for a colour or its opacity; later kinds ask for other
+/// The last kind of rays that ask a surface for a color or its opacity; later kinds ask for other
 /// values.
 const LAST_KIND: f32 = 5.0;
 
@@ -24,7 +24,7 @@ pub enum Purpose {
     Unknown,
     /// It asks for a distance, and what it hits.
     Query,
-    /// It asks for a colour.
+    /// It asks for a color.
     Color(Called),
     /// It asks how much light is left, surface by surface.
     Shadow(Called),
@@ -52,7 +52,7 @@ impl Asked {
     }
 }
 
-/// The answers to the rays of a lane. Colours and transmittances are 0 where nothing else is said,
+/// The answers to the rays of a lane. Colors and transmittances are 0 where nothing else is said,
 /// and shadow rays are blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
@@ -120,7 +120,7 @@ pub struct Lane<'a> {
     next: usize,
     /// True if the lane asked for other rays than are known.
     pub strayed: bool,
-    /// The last ray that got a colour, at which distance, and whether it was for one.
+    /// The last ray that got a color, at which distance, and whether it was for one.
     last: Option<(Ray, f32, bool)>,
     /// The hit that it has, and the number of the surface.
     hit: (AtHit, u32),
@@ -132,7 +132,7 @@ enum Reply {
     Miss,
     /// Something is in the way.
     Blocked,
-    /// A surface of this colour at this distance.
+    /// A surface of this color at this distance.
     Color([f32; 3], f32),
     /// A surface at this distance that is not seen.
     Clear(f32),

@@ -1,7 +1,7 @@
 //! Runs entries of the program as functions of the answers to their rays, and finds the
 //! coefficients.
 //!
-//! A surface's colour is an affine function of what its rays bring, `c₀ + Σ cⱼ aⱼ`, unless its
+//! A surface's color is an affine function of what its rays bring, `c₀ + Σ cⱼ aⱼ`, unless its
 //! shader looks at an answer. One run writes down the rays, one with all answers 0 gives `c₀`, one
 //! with answer j alone gives `cⱼ`, and one with random answers shows whether that is all.
 
@@ -47,7 +47,7 @@ pub struct Call {
     pub hit: AtHit,
 }
 
-/// The result of a call: of a surface its colour and opacity, of the camera its colour and, in the
+/// The result of a call: of a surface its color and opacity, of the camera its color and, in the
 /// first component, alpha.
 pub type Response = [[f32; 3]; 2];
 
@@ -327,7 +327,7 @@ fn fit(first: &Discovered, runs: &[(Answers, Response, bool)]) -> Affine {
     affine
 }
 
-/// True if some of the rays may bring a colour.
+/// True if some of the rays may bring a color.
 fn has_colors(terms: &[Term]) -> bool {
     terms.iter().any(|term| term.asked.purpose != Purpose::Occlusion)
 }
@@ -353,7 +353,7 @@ impl Affine {
     }
 }
 
-/// True if two colours agree, given the size of the terms that they are sums of.
+/// True if two colors agree, given the size of the terms that they are sums of.
 fn is_near(a: [f32; 3], b: [f32; 3], scale: [f32; 3]) -> bool {
     (0..3).all(|i| (a[i] - b[i]).abs() <= TOLERANCE[0] * scale[i] + TOLERANCE[1])
 }

@@ -2,7 +2,7 @@
 //! tracer where they look, as a ray with a distance that no other has.
 //!
 //! The tracer answers with the hit that the lane has, so that nothing is lost. Lookups in functions
-//! that the optimiser made part of their callers are not seen.
+//! that the optimizer made part of their callers are not seen.
 
 use shadewright_bvh::Ray;
 use shadewright_ir::abi::library;

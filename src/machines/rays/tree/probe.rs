@@ -1,9 +1,9 @@
 //! The scene's program with one more surface, which stands for every surface that a ray hits: the
-//! colour it returns is the tracer's answer.
+//! color it returns is the tracer's answer.
 //!
-//! Shaders are compiled as they are. A ray that asks for a colour calls the surface that it hits,
+//! Shaders are compiled as they are. A ray that asks for a color calls the surface that it hits,
 //! by the number that the tracer gives; a tracer that gives the number of the probe gives the
-//! colour itself. The probe first sends the tracer what it was called with, as a ray with a
+//! color itself. The probe first sends the tracer what it was called with, as a ray with a
 //! distance that no other has, so that the tracer knows what the ray before it was for.
 
 use super::{BACKEND, lookups};
@@ -19,7 +19,7 @@ use shadewright_rpu::engine::default_engine;
 /// The distance at which the probe's own rays start.
 const MARK: f32 = -6.5e33;
 /// The words of an object's record for rays of `transmission` and of `occlusion`, where its surface
-/// is asked for the opacity: see `program::synthesise::visibility`.
+/// is asked for the opacity: see `program::synthesize::visibility`.
 const SHADED: f32 = 2.0;
 /// The kind of rays of `occlusion`.
 const OCCLUSION: f32 = 5.0;
@@ -38,7 +38,7 @@ pub struct Probe {
     /// The addresses of the records of two objects, which every ray sees: one that nothing is seen
     /// through, and one that is not seen itself.
     pub objects: [u32; 2],
-    /// The greatest depth of rays that ask for a colour; shadow rays that ask a surface for its
+    /// The greatest depth of rays that ask for a color; shadow rays that ask a surface for its
     /// opacity are one deeper.
     pub deepest: f32,
 }

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn children_become_neighbours() {
+    fn children_become_neighbors() {
         let leaf = |first| node(Link::Polygons { first, count: 1 });
         let nodes = [node(Link::Children([3, 1])), node(Link::Children([4, 2])), leaf(0), leaf(1), leaf(2)];
         let hierarchy = hierarchy(&nodes, vec![10, 11, 12]).unwrap();

@@ -273,7 +273,7 @@ mod tests {
             let (p, q) = (random.point(), random.point());
             let aligned = Bounds { min: p.min(q), max: p.max(q) };
             let Bounds { min, max } = aligned;
-            let turned = OrientedBox { centre: (min + max) * 0.5, axes: Vec3::AXES, half: (max - min) * 0.5 };
+            let turned = OrientedBox { center: (min + max) * 0.5, axes: Vec3::AXES, half: (max - min) * 0.5 };
             let oriented = random.oriented();
             let origin = random.point() * 1.5;
             let ray = request(origin, random.point() - origin);

@@ -109,13 +109,13 @@ fn divided<P: Outline>(polygons: &[P], own: &[u32], cell: Bounds, margin: f32) -
 
 /// An eighth of a cell: bit `k` of `part` says whether it is the upper half on axis `k`.
 fn octant(cell: Bounds, part: usize) -> Bounds {
-    let centre = (cell.min + cell.max) * 0.5;
+    let center = (cell.min + cell.max) * 0.5;
     let mut octant = cell;
     for axis in 0..3 {
         if part >> axis & 1 == 0 {
-            octant.max[axis] = centre[axis];
+            octant.max[axis] = center[axis];
         } else {
-            octant.min[axis] = centre[axis];
+            octant.min[axis] = center[axis];
         }
     }
     octant

@@ -22,7 +22,7 @@ use glam::{DMat3, DVec3, Vec3};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OrientedBox {
     /// The center.
-    pub centre: Vec3,
+    pub center: Vec3,
     /// Directions of its edges: three unit vectors, perpendicular to one another.
     pub axes: [Vec3; 3],
     /// Half the lengths of its edges.
@@ -39,7 +39,7 @@ impl OrientedBox {
 impl Volume for OrientedBox {
     #[inline]
     fn enter(&self, line: &Line, best: f32) -> Option<f32> {
-        let origin = self.along(line.origin - self.centre);
+        let origin = self.along(line.origin - self.center);
         let direction = self.along(line.direction).to_array();
         let inverse = Vec3::from(direction.map(|component| 1.0 / line.apart(component)));
         slabs(-self.half, self.half, origin, inverse, best)
@@ -62,7 +62,7 @@ pub fn build<P: Outline>(polygons: &[P], leaf: usize) -> Result<Hierarchy<Orient
     let mut order: Vec<u32> = (0..polygons.len() as u32).collect();
     let placeholder = |first: usize, count: usize| {
         let content = Content::Polygons { first: first as u32, count: count as u32 };
-        Node { volume: OrientedBox { centre: Vec3::ZERO, axes: Vec3::AXES, half: Vec3::ZERO }, content }
+        Node { volume: OrientedBox { center: Vec3::ZERO, axes: Vec3::AXES, half: Vec3::ZERO }, content }
     };
     // Nodes that are not fitted yet are leaves of all their polygons.
     let mut nodes = vec![placeholder(0, order.len())];
@@ -102,7 +102,7 @@ fn fit<P: Outline>(polygons: &[P], own: &[u32], margin: f64) -> OrientedBox {
     let own = || own.iter().map(|&polygon| &polygons[polygon as usize]);
     let corners = own().flat_map(P::corners).map(|corner| corner.as_dvec3());
     let frames = [principal(corners), largest(own().map(P::face)), Some(DMat3::IDENTITY)];
-    let mut best = (f64::INFINITY, OrientedBox { centre: Vec3::ZERO, axes: Vec3::AXES, half: Vec3::ZERO });
+    let mut best = (f64::INFINITY, OrientedBox { center: Vec3::ZERO, axes: Vec3::AXES, half: Vec3::ZERO });
     for frame in frames.into_iter().flatten() {
         // Single precision first: what the box has to contain is measured along the axes it has.
         let axes = [frame.x_axis, frame.y_axis, frame.z_axis].map(|axis| axis.as_vec3());
@@ -118,8 +118,8 @@ fn fit<P: Outline>(polygons: &[P], own: &[u32], margin: f64) -> OrientedBox {
         let side = high - low;
         let surface = side.x * side.y + side.y * side.z + side.z * side.x;
         if surface < best.0 {
-            let centre = (frame * ((low + high) * 0.5)).as_vec3();
-            best = (surface, OrientedBox { centre, axes, half: (side * 0.5).as_vec3() });
+            let center = (frame * ((low + high) * 0.5)).as_vec3();
+            best = (surface, OrientedBox { center, axes, half: (side * 0.5).as_vec3() });
         }
     }
     best.1

@@ -37,7 +37,7 @@ impl Shape {
     /// True if the body meets the box between two corners; touching counts.
     pub fn meets(&self, low: DVec3, high: DVec3) -> bool {
         let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
-        self.axes.iter().all(|(axis, size, centre, reach)| (axis.dot(middle) - centre).abs() <= size.dot(half) + reach)
+        self.axes.iter().all(|(axis, size, center, reach)| (axis.dot(middle) - center).abs() <= size.dot(half) + reach)
     }
 }
 

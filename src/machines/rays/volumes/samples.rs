@@ -42,7 +42,7 @@ impl Random {
     pub fn oriented(&mut self) -> OrientedBox {
         let rotation = self.rotation();
         let axes = Vec3::AXES.map(|axis| rotation * axis);
-        OrientedBox { centre: self.point() * 0.5, axes, half: Vec3::splat(0.05) + self.point().abs() * 0.6 }
+        OrientedBox { center: self.point() * 0.5, axes, half: Vec3::splat(0.05) + self.point().abs() * 0.6 }
     }
 
     /// A convex planar quadrilateral or a triangle in about that cube, with sides up to `size`: a
@@ -77,9 +77,9 @@ impl Random {
         let mut polygons = Vec::new();
         for _ in 0..count {
             let rotation = self.rotation();
-            let centre = self.point() * 0.5 + 0.5;
+            let center = self.point() * 0.5 + 0.5;
             let axes = Vec3::AXES.map(|axis| rotation * axis);
-            let cube = OrientedBox { centre, axes, half: Vec3::splat(0.5 * edge) };
+            let cube = OrientedBox { center, axes, half: Vec3::splat(0.5 * edge) };
             polygons.extend(faces(&cube));
         }
         polygons
@@ -120,7 +120,7 @@ pub fn faces(oriented: &OrientedBox) -> [[Vec3; 4]; 6] {
     std::array::from_fn(|number| {
         let (axis, sign) = (number / 2, if number.is_multiple_of(2) { -1.0 } else { 1.0 });
         let half = |axis: usize| oriented.axes[axis % 3] * oriented.half[axis % 3];
-        let (middle, p, q) = (oriented.centre + sign * half(axis), half(axis + 1), half(axis + 2));
+        let (middle, p, q) = (oriented.center + sign * half(axis), half(axis + 1), half(axis + 2));
         [middle - p - q, middle + p - q, middle + p + q, middle - p + q]
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! A texture is named by a string while a program runs, so the linker collects every string that
 //! may reach a lookup ([`crate::collect::string_origins`]), reads those images, and generates the
-//! function that finds one ([`crate::synthesise::texture_lookup`]): it reads a table at a fixed
+//! function that finds one ([`crate::synthesize::texture_lookup`]): it reads a table at a fixed
 //! address of the memory image. The table's shape depends on the names alone, so an image that
 //! changes on disk changes data and no code.
 

@@ -208,7 +208,7 @@ fn embedded<'a>(scene: &'a Scene, location: &Location) -> Option<&'a Arc<[u8]>> 
 /// Finds the files of a texture, and reports those that are not there.
 fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, remarks: &mut Diagnostics) -> Found {
     let mut source = scene.texture(&name);
-    // A shadow map is recognised by its matrices when it is read.
+    // A shadow map is recognized by its matrices when it is read.
     let mut found = Found { name, span, source: source.clone(), files: Vec::new() };
     let (files, form): (&[String], Form) = match &mut source {
         TextureSource::Image { file, reading, .. } => (std::slice::from_ref(file), Form::Image(*reading)),

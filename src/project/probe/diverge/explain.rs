@@ -708,7 +708,7 @@ fn meaning(op: &Op) -> String {
         Op::Occluded => "whether anything lies on the ray from a along b",
         Op::Visible(_) => "which shadow rays from a reach their lights",
         Op::Call(name) => return format!("the value of {name}"),
-        Op::CallShader(_) => "the colour of what was hit",
+        Op::CallShader(_) => "the color of what was hit",
         other => return other.name().to_string(),
     };
     text.to_string()

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `trace` | the streams of records of the machines, and where they part |
 //! | `explain` | points of a stream in terms of the source |
-//! | `names` | the variables that values of the optimised program stand for |
+//! | `names` | the variables that values of the optimized program stand for |
 //! | `values` | values in hexadecimal and decimals, distances in ulps |
 //! | `report` | a divergence as text and as JSON |
 
@@ -97,7 +97,7 @@ pub enum DivergeError {
     },
 }
 
-/// A colour and coverage, premultiplied and before any imager.
+/// A color and coverage, premultiplied and before any imager.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Color {
     /// Red, green, blue and coverage.
@@ -143,9 +143,9 @@ pub struct Divergence {
     pub sample: u32,
     /// Samples a pixel.
     pub samples: u32,
-    /// How many of the pixel's samples have different colours on the two back ends.
+    /// How many of the pixel's samples have different colors on the two back ends.
     pub differing_samples: u32,
-    /// The sample's colour on each machine.
+    /// The sample's color on each machine.
     pub colors: [Color; MACHINES],
     /// The pixel on each back end, before exposure and imager.
     pub means: [Color; 2],
@@ -164,7 +164,7 @@ pub struct Divergence {
 }
 
 /// Follows a sample of a pixel of the job's window: the one that is named, else the first whose
-/// colours differ, else the first.
+/// colors differ, else the first.
 ///
 /// # Errors
 /// When there is no such pixel or sample, the scene moves, or a machine fails.
@@ -275,7 +275,7 @@ pub fn diverge(
     for (machine, (name, color)) in names.iter().zip(&streams.colors).take(2).enumerate() {
         if !is_plain(machine, color) {
             notes.push(format!(
-                "{name}: the sample has another colour with the instructions that record values, {}; its compiler fuses \
+                "{name}: the sample has another color with the instructions that record values, {}; its compiler fuses \
                  operations in one of the programs and not in the other",
                 report::rgba(&color.map(f32::from_bits)),
             ));
@@ -359,7 +359,7 @@ impl Divergence {
             && !PAIRS.into_iter().any(|pair| self.colors_differ(pair))
     }
 
-    /// True if two machines give the sample other colours. Those of the back ends are the image's,
+    /// True if two machines give the sample other colors. Those of the back ends are the image's,
     /// from code that records nothing.
     fn colors_differ(&self, pair: [usize; 2]) -> bool {
         let [a, b] = pair.map(|machine| self.colors[machine].rgba.map(f32::to_bits));

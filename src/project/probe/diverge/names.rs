@@ -1,8 +1,8 @@
-//! The variables of the source that values of an optimised program stand for.
+//! The variables of the source that values of an optimized program stand for.
 //!
 //! They come from the same scene linked once more for a debugger, without passes: where a variable
 //! gets the result of an instruction there, the instruction's place and operation name the variable
-//! in the optimised program, too. Passes keep or drop places and never invent them.
+//! in the optimized program, too. Passes keep or drop places and never invent them.
 
 use shadewright_base::text::source::Span;
 use shadewright_ir::{Function, Inst, Module, Op, Value};
@@ -162,7 +162,7 @@ b0:
 
     #[test]
     fn a_value_has_the_name_of_its_variable_or_of_the_next_one_that_is_computed_from_it() {
-        // As if inlined and optimised: other numbers, no `debug`.
+        // As if inlined and optimized: other numbers, no `debug`.
         let rendered = module(
             "fn g(v0 x: f32) -> (r: f32) {
 b0:

@@ -8,7 +8,7 @@ use shadewright_base::text::diagnostics::{Diagnostic, render};
 use shadewright_base::text::source::SourceMap;
 use std::fmt::Write as _;
 
-/// A colour and coverage.
+/// A color and coverage.
 pub fn rgba([r, g, b, a]: &[f32; 4]) -> String {
     format!("({r}, {g}, {b}), alpha {a}")
 }
@@ -69,7 +69,7 @@ impl Divergence {
         match pair {
             Some([0, 1]) => format!("{a} and {b} differ"),
             // Recording values made them equal.
-            _ if differ([0, 1]) => format!("{a} and {b} give this sample other colours, but no recorded value differs"),
+            _ if differ([0, 1]) => format!("{a} and {b} give this sample other colors, but no recorded value differs"),
             Some(_) => format!("{a} and {b} agree, but not with the {evaluator}"),
             None if self.differing_samples > 0 => {
                 format!("{a} and {b} compute the same values; other samples of the pixel differ")

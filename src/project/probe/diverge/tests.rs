@@ -105,7 +105,7 @@ fn a_value_that_only_copies_bring_to_the_result_is_found_where_it_is_computed() 
     }
 }
 
-/// A machine whose code computes another colour where it records nothing.
+/// A machine whose code computes another color where it records nothing.
 struct Fusing;
 
 impl SampleRunner for Fusing {
@@ -124,16 +124,16 @@ impl SampleRunner for Fusing {
 }
 
 #[test]
-fn a_sample_whose_colours_differ_is_never_said_to_be_equal() {
+fn a_sample_whose_colors_differ_is_never_said_to_be_equal() {
     let opened = flip();
     let verdict = |a: &mut dyn SampleRunner, b: &mut dyn SampleRunner| {
         let found = opened.diverge([a, b]);
         assert!(!found.is_equal());
-        assert!(found.notes[0].contains("has another colour with the instructions that record"), "{}", found.text());
+        assert!(found.notes[0].contains("has another color with the instructions that record"), "{}", found.text());
         found.verdict()
     };
     let file = opened.file("flip.sl");
-    let said = "a and b give this sample other colours, but no recorded value differs";
+    let said = "a and b give this sample other colors, but no recorded value differs";
     assert_eq!(verdict(&mut EvaluatorSamples, &mut Fusing), said);
     assert_eq!(
         verdict(&mut Fusing, &mut Fusing),
@@ -277,7 +277,7 @@ WorldEnd
 }
 
 #[test]
-fn the_first_sample_whose_colours_differ_is_followed() {
+fn the_first_sample_whose_colors_differ_is_followed() {
     // The root of one sample in four is looked at.
     let shader = FLIP.replace("if (x <= 0.5)", "if (x <= 0.5 && s > 0.5)");
     let opened = Opened::new(&[("scene.rib", WALL), ("flip.sl", &shader)], [2, 2]);

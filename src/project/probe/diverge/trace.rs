@@ -100,7 +100,7 @@ pub struct Streams {
     pub partings: [Parting; PAIRS.len()],
     /// The number of records of each machine.
     pub totals: [u64; MACHINES],
-    /// The sample's colour on each machine, instrumented.
+    /// The sample's color on each machine, instrumented.
     pub colors: [[u32; 4]; MACHINES],
     /// True if the streams are longer than what was read.
     pub truncated: bool,

@@ -1,4 +1,4 @@
-//! One material: a room of clay, whose parts differ in their colours alone.
+//! One material: a room of clay, whose parts differ in their colors alone.
 
 use super::*;
 

@@ -37,7 +37,7 @@ pub fn blobby(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     let Some((middle, size)) = field.extent() else { return Ok(()) };
     let pixels = metric(r).pixels(middle, size, size);
     let cells = (pixels / CELL_PIXELS).clamp(LEAST_CELLS, f64::from(MAX_CELLS)) as u32;
-    let shape = field.polygonise(r.budget.halve(cells));
+    let shape = field.polygonize(r.budget.halve(cells));
     if !count(r, args, shape.triangles.len(), &vars) {
         return Ok(());
     }

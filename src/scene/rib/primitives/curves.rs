@@ -162,22 +162,22 @@ fn width_of(vars: &mut Variables) -> Result<Option<Param>, Diagnostic> {
 /// `Points`
 pub fn points(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let mut vars = Variables::read(r, args)?;
-    let centres = positions(args, &vars)?;
+    let centers = positions(args, &vars)?;
     r.admit_geometry(args.span);
     let widths = match width_of(&mut vars)? {
-        None => vec![1.0; centres.len()],
+        None => vec![1.0; centers.len()],
         Some(p) => {
             let single = matches!(p.declaration.class, Class::Constant | Class::Uniform);
             p.expect(
-                if single { 1 } else { centres.len() },
+                if single { 1 } else { centers.len() },
                 if single { "one value for all" } else { "one value a point" },
             )?;
-            if single { p.floats().repeat(centres.len()) } else { p.floats() }
+            if single { p.floats().repeat(centers.len()) } else { p.floats() }
         }
     };
-    let Some(made) = spheres(&centres, &widths, &metric(r), r.budget.room()) else { return too_fine(r, args) };
+    let Some(made) = spheres(&centers, &widths, &metric(r), r.budget.room()) else { return too_fine(r, args) };
     let each = || ClassMap {
-        count: centres.len(),
+        count: centers.len(),
         meaning: "one value a point",
         blend: None,
         at: Channel::PerTriangle(made.patches.clone()),

@@ -102,7 +102,7 @@ pub fn add_object(
         return Ok(());
     }
     if r.retained.is_open() {
-        // An instance has a colour of its own: what the primitive brings stays with its triangles.
+        // An instance has a color of its own: what the primitive brings stays with its triangles.
         let everywhere = |v: Option<Vec3>| v.map_or_else(Vec::new, |v| vec![v; mesh.triangles.len()]);
         let (colors, opacities) = (everywhere(color), everywhere(opacity));
         mesh.triangle_colors.extend(colors);

@@ -143,8 +143,8 @@ fn segments(r: &Reader<'_>, quadric: Quadric) -> u32 {
     }
     let m = r.state.transform;
     let scale = [m.x_axis, m.y_axis, m.z_axis].map(Vec4::truncate).map(Vec3::length).into_iter().fold(0.0, f32::max);
-    let (centre, bound) = quadric.bounding_sphere();
-    let depth = r.scene.camera.world_to_camera.transform_point3(m.transform_point3(centre)).z;
+    let (center, bound) = quadric.bounding_sphere();
+    let depth = r.scene.camera.world_to_camera.transform_point3(m.transform_point3(center)).z;
     let nearest = match r.scene.camera.projection {
         Projection::Orthographic => 1.0,
         // A shape around or behind the camera may still be seen in a mirror: its own size stands

@@ -41,7 +41,7 @@ fn all_errors_of_a_file_are_reported_in_one_run() {
         "Declare: `uniform quaternion` is not a declaration",
         "Illuminate: no light has the handle 7",
         "PixelSamples: samples must be at most 256 in each direction, and not negative",
-        "Color: expected a colour of three numbers, found 2 numbers",
+        "Color: expected a color of three numbers, found 2 numbers",
     ];
     assert_eq!(found, expected);
 }

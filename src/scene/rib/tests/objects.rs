@@ -53,7 +53,7 @@ fn attributes_are_those_of_the_instance() {
 }
 
 #[test]
-fn colours_that_a_primitive_brings_stay_with_it() {
+fn colors_that_a_primitive_brings_stay_with_it() {
     let red = "\"constant color Cs\" [1 0 0]";
     let s = with_object(&format!("{TRIANGLE} {TRIANGLE} {red} {TRIANGLE} {red}"), "Color [0 1 0] ObjectInstance 1");
     let colors: Vec<_> = s.objects.iter().map(|o| (o.color, o.mesh.triangle_colors.clone())).collect();

@@ -78,7 +78,7 @@ fn colors_of_other_samples_become_red_green_and_blue() {
     let s = scene(&format!("ColorSamples [0.25 0.5 1] [1 1 1] WorldBegin Color [0.5] Opacity 1 {TRIANGLE} WorldEnd"));
     assert_eq!((s.objects[0].color, s.objects[0].opacity), (Vec3::new(0.125, 0.25, 0.5), Vec3::new(0.25, 0.5, 1.0)));
     let shown = errors(&format!("ColorSamples [1 1 1] [1 1 1] WorldBegin Color [1 1 1] {TRIANGLE} WorldEnd"));
-    assert!(shown.contains("expected a colour of 1 numbers, found 3"), "{shown}");
+    assert!(shown.contains("expected a color of 1 numbers, found 3"), "{shown}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn constant_values_belong_to_the_object() {
 }
 
 #[test]
-fn uniform_colours_belong_to_the_triangles_of_a_face() {
+fn uniform_colors_belong_to_the_triangles_of_a_face() {
     let m = squares("\"uniform color Cs\" [1 0 0 0 1 0] \"uniform color Os\" [0 0 1 1 1 1]");
     assert_eq!(m.triangle_colors, [Vec3::X, Vec3::X, Vec3::Y, Vec3::Y]);
     assert_eq!(m.triangle_opacities, [Vec3::Z, Vec3::Z, Vec3::ONE, Vec3::ONE]);
@@ -35,7 +35,7 @@ fn uniform_colours_belong_to_the_triangles_of_a_face() {
 }
 
 #[test]
-fn varying_and_vertex_colours_belong_to_the_points() {
+fn varying_and_vertex_colors_belong_to_the_points() {
     for class in ["varying", "vertex"] {
         let m = squares(&format!("\"{class} color Cs\" [1 0 0 0 1 0 0 0 1 1 1 0 0 1 1 1 0 1]"));
         assert_eq!(m.vertex_colors[1], Vec3::Y);
@@ -44,7 +44,7 @@ fn varying_and_vertex_colours_belong_to_the_points() {
 }
 
 #[test]
-fn facevarying_colours_differ_between_the_faces_at_a_point() {
+fn facevarying_colors_differ_between_the_faces_at_a_point() {
     let m = squares("\"facevarying color Cs\" [1 0 0 1 0 0 1 0 0 1 0 0 0 1 0 0 1 0 0 1 0 0 1 0]");
     assert_eq!(m.positions.len(), 8);
     let first: Vec<Vec3> = m.triangles[0].iter().map(|&i| m.vertex_colors[i as usize]).collect();

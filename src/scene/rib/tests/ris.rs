@@ -54,7 +54,7 @@ fn surface_of(requests: &str, param: &str) -> (String, Option<ParamValue>) {
 }
 
 #[test]
-fn a_connected_pattern_is_the_mean_of_its_colours() {
+fn a_connected_pattern_is_the_mean_of_its_colors() {
     let color = |patterns: &str| {
         let material =
             "Bxdf \"PxrSurface\" \"b\" \"reference color diffuseColor\" [\"p:resultRGB\"] \"float diffuseGain\" [0.5]";

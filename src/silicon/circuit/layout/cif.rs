@@ -8,12 +8,12 @@ use super::geometry::{Layer, Layout, Wire};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Hundredths of a micrometre of half a λ: a λ of 2 µm.
+/// Hundredths of a micrometer of half a λ: a λ of 2 µm.
 const HALF_LAMBDA: i64 = 100;
 
 /// The layout in CIF. Coordinates are in half λ, so that the middle of every box is a whole number.
 pub fn cif(layout: &Layout) -> String {
-    let mut text = String::from("(bit-serial implementation; lambda is 2 micrometres);\n");
+    let mut text = String::from("(bit-serial implementation; lambda is 2 micrometers);\n");
     let mut symbols: BTreeMap<(&str, i64, i64), usize> = BTreeMap::new();
     for cell in &layout.boxes {
         let [left, bottom, right, top] = cell.edges;

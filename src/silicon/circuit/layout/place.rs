@@ -3,7 +3,7 @@
 //! The horizontal position is the cycle in which a cell is active when all variable delays are zero
 //! (Ullner 1983, §C.13); inputs are at the left, outputs at the right. Vertically, a cell is near
 //! the cells that it is connected to: the order in each column is that of the mean place of those
-//! (barycentre), and then neighbours are exchanged where that makes wires shorter.
+//! (barycenter), and then neighbors are exchanged where that makes wires shorter.
 
 use super::geometry::Options;
 use super::sizes;
@@ -50,17 +50,17 @@ pub fn place(netlist: &Netlist, count: usize, options: Options) -> Placement {
     for column in 0..placement.columns.len() {
         stack(&mut placement, column, None);
     }
-    let neighbours = neighbours(netlist, &used);
+    let neighbors = neighbors(netlist, &used);
     for pass in 0..options.passes {
         let count = placement.columns.len();
         for step in 0..count {
             let column = if pass % 2 == 0 { step } else { count - 1 - step };
-            order(&mut placement, column, &neighbours);
+            order(&mut placement, column, &neighbors);
         }
     }
     for _ in 0..options.passes {
         if !(0..placement.columns.len())
-            .fold(false, |better, column| exchange(&mut placement, column, &neighbours) | better)
+            .fold(false, |better, column| exchange(&mut placement, column, &neighbors) | better)
         {
             break;
         }
@@ -101,19 +101,19 @@ fn columns(netlist: &Netlist, slots: &[usize], count: usize) -> Vec<Vec<u32>> {
 }
 
 /// For each cell, the cells that it shares wires with, and how many.
-fn neighbours(netlist: &Netlist, used: &[[bool; 2]]) -> Vec<Vec<(u32, f64)>> {
-    let mut neighbours = vec![Vec::new(); netlist.cells.len()];
+fn neighbors(netlist: &Netlist, used: &[[bool; 2]]) -> Vec<Vec<(u32, f64)>> {
+    let mut neighbors = vec![Vec::new(); netlist.cells.len()];
     for (index, cell) in netlist.cells.iter().enumerate() {
         for (input, net) in cell.inputs.iter().enumerate() {
             let wires = if cell.kind.takes_data(input) && used[net.index()][0] { 2.0 } else { 1.0 };
             let driver = netlist.nets[net.index()].driver.0;
             if driver as usize != index {
-                neighbours[index].push((driver, wires));
-                neighbours[driver as usize].push((index as u32, wires));
+                neighbors[index].push((driver, wires));
+                neighbors[driver as usize].push((index as u32, wires));
             }
         }
     }
-    neighbours
+    neighbors
 }
 
 /// Stacks a column: each cell at its wish or above the one below, and not above the top.
@@ -137,12 +137,12 @@ fn middle(placement: &Placement, cell: u32) -> f64 {
     placement.slot[cell as usize] as f64 + placement.slots[cell as usize] as f64 / 2.0
 }
 
-/// Orders a column by the mean place of each cell's neighbours.
-fn order(placement: &mut Placement, column: usize, neighbours: &[Vec<(u32, f64)>]) {
+/// Orders a column by the mean place of each cell's neighbors.
+fn order(placement: &mut Placement, column: usize, neighbors: &[Vec<(u32, f64)>]) {
     let mut wished: Vec<(f64, u32)> = placement.columns[column]
         .iter()
         .map(|&cell| {
-            let (sum, weight) = neighbours[cell as usize].iter().fold((0.0, 0.0), |(sum, all), &(other, weight)| {
+            let (sum, weight) = neighbors[cell as usize].iter().fold((0.0, 0.0), |(sum, all), &(other, weight)| {
                 (sum + weight * middle(placement, other), all + weight)
             });
             (if weight > 0.0 { sum / weight } else { middle(placement, cell) }, cell)
@@ -155,18 +155,18 @@ fn order(placement: &mut Placement, column: usize, neighbours: &[Vec<(u32, f64)>
 }
 
 /// The vertical length of a cell's wires.
-fn length(placement: &Placement, cell: u32, neighbours: &[Vec<(u32, f64)>]) -> f64 {
+fn length(placement: &Placement, cell: u32, neighbors: &[Vec<(u32, f64)>]) -> f64 {
     let here = middle(placement, cell);
-    neighbours[cell as usize].iter().map(|&(other, weight)| weight * (middle(placement, other) - here).abs()).sum()
+    neighbors[cell as usize].iter().map(|&(other, weight)| weight * (middle(placement, other) - here).abs()).sum()
 }
 
-/// Exchanges neighbours in a column where that makes wires shorter; whether it did.
-fn exchange(placement: &mut Placement, column: usize, neighbours: &[Vec<(u32, f64)>]) -> bool {
+/// Exchanges neighbors in a column where that makes wires shorter; whether it did.
+fn exchange(placement: &mut Placement, column: usize, neighbors: &[Vec<(u32, f64)>]) -> bool {
     let mut better = false;
     for index in 1..placement.columns[column].len() {
         let (low, high) = (placement.columns[column][index - 1], placement.columns[column][index]);
         let (low_slot, high_slot) = (placement.slot[low as usize], placement.slot[high as usize]);
-        let cost = |placement: &Placement| length(placement, low, neighbours) + length(placement, high, neighbours);
+        let cost = |placement: &Placement| length(placement, low, neighbors) + length(placement, high, neighbors);
         let before = cost(placement);
         placement.slot[high as usize] = low_slot;
         placement.slot[low as usize] = high_slot + placement.slots[high as usize] - placement.slots[low as usize];

@@ -1,4 +1,4 @@
-//! Layouts as images: a self-contained SVG in the colours of Mead and Conway, metal blue and
+//! Layouts as images: a self-contained SVG in the colors of Mead and Conway, metal blue and
 //! polysilicon red, with the names of the cells.
 
 use super::geometry::{CellBox, Layer, Layout, Rect, Wire};
@@ -85,7 +85,7 @@ fn legend(text: &mut String, layout: &Layout, all_height: i64) {
     let size = (width / 60).clamp(14, 60);
     let y = all_height - LEGEND / 2;
     let mut x = MARGIN;
-    for (colour, name) in [
+    for (color, name) in [
         ("#2f62c9", "metal"),
         ("#d8392b", "polysilicon"),
         ("#111", "contact"),
@@ -94,7 +94,7 @@ fn legend(text: &mut String, layout: &Layout, all_height: i64) {
     ] {
         let _ = writeln!(
             text,
-            "<rect x=\"{x}\" y=\"{}\" width=\"{size}\" height=\"{}\" fill=\"{colour}\" stroke=\"#555\"/><text x=\"{}\" \
+            "<rect x=\"{x}\" y=\"{}\" width=\"{size}\" height=\"{}\" fill=\"{color}\" stroke=\"#555\"/><text x=\"{}\" \
              y=\"{y}\" font-size=\"{size}\">{name}</text>",
             y - size * 3 / 4,
             size * 3 / 4,

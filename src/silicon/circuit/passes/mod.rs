@@ -29,12 +29,12 @@ pub struct Options {
     /// Keep debug output. A circuit for a chip has none.
     pub prints: bool,
     /// Fold, bypass loops, and merge common subexpressions.
-    pub optimise: bool,
+    pub optimize: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { prints: true, optimise: true }
+        Self { prints: true, optimize: true }
     }
 }
 
@@ -60,7 +60,7 @@ pub fn run(circuit: &mut Circuit, options: Options) -> Vec<Step> {
     if !options.prints {
         dead::remove_prints(circuit);
     }
-    let passes: &[(&'static str, Pass)] = match options.optimise {
+    let passes: &[(&'static str, Pass)] = match options.optimize {
         true => {
             &[("dead", dead::run), ("fold", fold::run), ("bypass", bypass::run), ("cse", cse::run), ("dead", dead::run)]
         }

@@ -31,7 +31,7 @@ pub struct Aligner {
     delayed: BTreeMap<Net, BTreeMap<u32, Net>>,
     /// Stoppable copies of a net, by what releases them.
     held: BTreeMap<(Net, Net), Net>,
-    /// Words that were synchronised together.
+    /// Words that were synchronized together.
     together: BTreeMap<Vec<Net>, (Vec<Net>, Anchor)>,
 }
 

@@ -1,7 +1,7 @@
 //! From the dataflow graph to the netlist (Ullner 1983, §C.13).
 //!
 //! Nodes are built after those that they depend on. The heads of a loop become merges whose words
-//! wait in stoppable registers until all are there: that is both the synchronisation of the loop's
+//! wait in stoppable registers until all are there: that is both the synchronization of the loop's
 //! first values and that of its iterations (§C.14). `operations` builds the other nodes.
 
 use super::align::{Aligner, Value};

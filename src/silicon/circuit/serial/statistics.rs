@@ -90,7 +90,7 @@ pub fn throughput(run: &Run) -> BTreeMap<String, Throughput> {
 /// The numbers of a netlist, and of a simulation of it, as text.
 pub fn report(netlist: &Netlist, run: Option<&Run>) -> String {
     let all = statistics(netlist);
-    let used = run.map(|run| utilisation(netlist, run)).unwrap_or_default();
+    let used = run.map(|run| utilization(netlist, run)).unwrap_or_default();
     let mut text = format!("{} cells, {} bits of storage, {} wires\n", netlist.cells.len(), all.registers, all.wires);
     for (name, count) in &all.cells {
         let _ = write!(text, "{name:16}{count:8}");
@@ -116,7 +116,7 @@ pub fn report(netlist: &Netlist, run: Option<&Run>) -> String {
 }
 
 /// The part of the cycles in which the cells of each kind gave a bit.
-pub fn utilisation(netlist: &Netlist, run: &Run) -> BTreeMap<&'static str, f64> {
+pub fn utilization(netlist: &Netlist, run: &Run) -> BTreeMap<&'static str, f64> {
     let mut sums: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
     for (cell, active) in netlist.cells.iter().zip(&run.active) {
         let sum = sums.entry(cell.kind.name()).or_default();

@@ -216,7 +216,7 @@ impl Executor<'_> {
             if scope == head.scope && head.assigned.contains(&symbol));
         let first = match datum {
             Datum::Word(value) | Datum::Token(value) => value,
-            Datum::Number(number) if changes => self.materialise(&number, head.before, head.span),
+            Datum::Number(number) if changes => self.materialize(&number, head.before, head.span),
             Datum::Port(_) if changes => {
                 self.open(head.id).ports.push(key);
                 return Some(datum);
@@ -275,7 +275,7 @@ impl Executor<'_> {
         for (datum, parent) in data.iter().zip(parents) {
             match datum {
                 Datum::Word(value) | Datum::Token(value) => values.push(*value),
-                Datum::Number(number) => values.push(self.materialise(number, *parent, span)),
+                Datum::Number(number) => values.push(self.materialize(number, *parent, span)),
                 Datum::Port(_) | Datum::Poison(_) => return poison(Poison::Mixed(span)),
             }
         }
@@ -289,7 +289,7 @@ impl Executor<'_> {
     }
 
     /// The word of a number, each time the program passes a block.
-    pub(super) fn materialise(&mut self, number: &Number, at: BlockId, span: Span) -> ValueId {
+    pub(super) fn materialize(&mut self, number: &Number, at: BlockId, span: Span) -> ValueId {
         let trigger = match self.lookup(Key::Reset, at) {
             Some(Datum::Token(value)) => value,
             _ => self.reset,
@@ -338,7 +338,7 @@ impl Executor<'_> {
         let output = self.circuit.node(node).outputs[0];
         let value = match (self.lookup(key, end), self.circuit.value(output).kind) {
             (Some(Datum::Word(value)), Kind::Word) | (Some(Datum::Token(value)), Kind::Token) => value,
-            (Some(Datum::Number(number)), Kind::Word) => self.materialise(&number, end, span),
+            (Some(Datum::Number(number)), Kind::Word) => self.materialize(&number, end, span),
             (Some(Datum::Poison(poison)), _) if *poison == Poison::Reported => return,
             (Some(Datum::Poison(poison)), _) => {
                 let name = self.key_name(key, output);

@@ -44,7 +44,7 @@ impl<'a> Executor<'a> {
     pub(super) fn as_word(&mut self, datum: Datum, span: Span) -> Parse<ValueId> {
         match datum {
             Datum::Word(value) => Ok(value),
-            Datum::Number(number) => Ok(self.materialise(&number, self.here, span)),
+            Datum::Number(number) => Ok(self.materialize(&number, self.here, span)),
             _ => self.error(span, "a number is needed, and this is a port", "a port"),
         }
     }
@@ -194,7 +194,7 @@ impl<'a> Executor<'a> {
             UnaryOp::Plus => value,
             UnaryOp::Not => self.node(Op::Not, &[value], span),
             UnaryOp::Negate => {
-                let zero = self.materialise(&Number::Free(0), self.here, span);
+                let zero = self.materialize(&Number::Free(0), self.here, span);
                 self.node(Op::Sub, &[zero, value], span)
             }
         }))

@@ -138,7 +138,7 @@ fn debug_output_prints_in_order_and_goes_with_its_operations() {
     let (_, prints, _) = simulate(circuit(text), "i: 3 -2");
     assert_eq!(prints, ["start 5", "word 3", "square 9", "word -2", "square 4"]);
     let mut c = circuit(text);
-    passes::run(&mut c, passes::Options { prints: false, optimise: true });
+    passes::run(&mut c, passes::Options { prints: false, optimize: true });
     assert_eq!((c.statistics().of("print"), c.statistics().of("mul")), (0, 0));
 }
 

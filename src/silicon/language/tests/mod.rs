@@ -38,9 +38,9 @@ pub fn errors(text: &str) -> String {
 pub fn simulate(mut circuit: Circuit, words: &str) -> (String, Vec<String>, Run) {
     let plain = simulate_once(&circuit, words);
     passes::run(&mut circuit, passes::Options::default());
-    let optimised = simulate_once(&circuit, words);
-    assert_eq!((&plain.0, &plain.1, plain.2.outcome), (&optimised.0, &optimised.1, optimised.2.outcome));
-    optimised
+    let optimized = simulate_once(&circuit, words);
+    assert_eq!((&plain.0, &plain.1, plain.2.outcome), (&optimized.0, &optimized.1, optimized.2.outcome));
+    optimized
 }
 
 /// Simulates a circuit as it is: see [`simulate`].

@@ -5,7 +5,7 @@ use crate::language::parser::parse;
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::FileId;
 
-/// The messages of a text. As in a compilation, the parser has a large stack: without optimisation,
+/// The messages of a text. As in a compilation, the parser has a large stack: without optimization,
 /// the deepest nesting takes more than the 2 MiB of a test.
 fn errors(text: &str) -> Vec<String> {
     let read = || {

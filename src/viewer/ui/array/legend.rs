@@ -18,7 +18,7 @@ fn name(kind: Kind) -> &'static str {
     }
 }
 
-/// The colour of a kind of message: those of Okabe and Ito (2008), which the colour-blind can tell
+/// The color of a kind of message: those of Okabe and Ito (2008), which the color-blind can tell
 /// apart, and black or white.
 pub fn color(ui: &Ui, kind: Kind) -> Color32 {
     match kind {

@@ -1,4 +1,4 @@
-//! The nodes as squares, coloured by how busy they are, and the messages on the links between them.
+//! The nodes as squares, colored by how busy they are, and the messages on the links between them.
 
 use super::legend::{color, counts};
 use crate::array::{ArrayRun, Place, State};
@@ -16,7 +16,7 @@ const READABLE: f32 = 24.0;
 /// The recent time is this part of all.
 const RECENT: u64 = 50;
 
-/// The colour of a node that is always busy.
+/// The color of a node that is always busy.
 const BUSY: Color32 = Color32::from_rgb(0xd5, 0x4e, 0x1a);
 
 /// Over which time it is shown how busy nodes are.
@@ -118,7 +118,7 @@ pub fn numbers(
     }
 }
 
-/// A colour between two.
+/// A color between two.
 fn mix(from: Color32, to: Color32, share: f32) -> Color32 {
     let share = share.clamp(0.0, 1.0);
     let channel = |a: u8, b: u8| lerp(f32::from(a)..=f32::from(b), share) as u8;
@@ -166,7 +166,7 @@ impl<'a> Mesh<'a> {
         let beside = vec2(-way.y, way.x) * (0.1 * self.distance);
         let start = self.center(from);
         let wraps = |to: u16| (self.center(to) - start - way * self.distance).length() > 0.5 * self.distance;
-        let point = match self.layout.neighbour(from, direction) {
+        let point = match self.layout.neighbor(from, direction) {
             Some(to) if wraps(to) && done > 0.5 => self.center(to) - way * ((1.0 - done) * self.distance),
             _ => start + way * (done * self.distance),
         };
@@ -177,7 +177,7 @@ impl<'a> Mesh<'a> {
     fn links(&self, painter: &Painter, stroke: Stroke) {
         for node in 0..self.layout.nodes() as u16 {
             for direction in Direction::ALL {
-                if self.layout.neighbour(node, direction).is_some() {
+                if self.layout.neighbor(node, direction).is_some() {
                     let start = self.center(node);
                     painter.line_segment([start, start + way(direction) * (0.5 * self.distance)], stroke);
                 }

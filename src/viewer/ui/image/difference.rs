@@ -1,4 +1,4 @@
-//! Where the machines' images differ: false colours, and the metrics and the verdict of
+//! Where the machines' images differ: false colors, and the metrics and the verdict of
 //! [`shadewright_golden::compare`].
 //!
 //! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of
@@ -39,7 +39,7 @@ struct Compared {
     pair: Pair,
     took: Duration,
     ended: Instant,
-    /// The metrics, and the false colours until they are in the texture; or why the images cannot
+    /// The metrics, and the false colors until they are in the texture; or why the images cannot
     /// be compared.
     result: Result<(Report, Option<Arc<ColorImage>>), String>,
 }
@@ -99,7 +99,7 @@ impl Difference {
         *self = Self::default();
     }
 
-    /// Paints the false colours over a place on the screen.
+    /// Paints the false colors over a place on the screen.
     pub fn paint(&self, painter: &Painter, place: Rect) {
         if let Some(texture) = &self.texture {
             texture.paint(painter, place, Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0)), Color32::WHITE);

@@ -5,7 +5,7 @@ use crate::workers::Shown;
 use egui::{Align2, Color32, FontSelection, Label, Rect, RichText, Ui, Vec2, WidgetText, vec2};
 use shadewright_render::Backend;
 
-/// The background of words over the image, and their colour: the same in light and dark, because
+/// The background of words over the image, and their color: the same in light and dark, because
 /// the image is.
 const BEHIND: Color32 = Color32::from_black_alpha(170);
 const TEXT: Color32 = Color32::from_gray(240);

@@ -75,14 +75,14 @@ fn short(x: f32) -> String {
     }
 }
 
-/// A line that can be seen on any colour: white between black.
+/// A line that can be seen on any color: white between black.
 fn outline(painter: &Painter, rect: Rect, pixel: f32) {
     painter.rect_stroke(rect, 0.0, Stroke::new(3.0 * pixel, Color32::BLACK), StrokeKind::Outside);
     painter.rect_stroke(rect.expand(pixel), 0.0, Stroke::new(pixel, Color32::WHITE), StrokeKind::Outside);
 }
 
 /// Frames the pixel under the pointer, once it is large enough to be distinguished from its
-/// neighbours.
+/// neighbors.
 pub fn frame(painter: &Painter, placement: &Placement, [x, y]: [u32; 2]) {
     if placement.scale >= FRAMED {
         outline(painter, placement.pixels([x, y], [x + 1, y + 1]), 1.0 / placement.pixels_per_point);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn values_can_be_read_on_dark_and_on_light_pixels() {
-        let on = |grey: f32, stops: f32| readable_on([grey, grey, grey, 1.0], Look { stops, ..Look::default() });
+        let on = |gray: f32, stops: f32| readable_on([gray, gray, gray, 1.0], Look { stops, ..Look::default() });
         assert_eq!(on(0.02, 0.0), Color32::WHITE);
         assert_eq!(on(0.9, 0.0), Color32::BLACK);
         assert_eq!(on(0.02, 5.0), Color32::BLACK);

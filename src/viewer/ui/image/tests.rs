@@ -69,9 +69,9 @@ impl Window {
 
     /// Has a machine draw the scene from where the camera is.
     fn draws(&mut self, machine: Backend, step: u32, blue: f32) {
-        let grey = shown(self.model(), machine, step);
-        let image = Arc::new(image(grey.image.width, grey.image.height, blue));
-        let news = Shown { image, wanted: 1, ..(*grey).clone() };
+        let gray = shown(self.model(), machine, step);
+        let image = Arc::new(image(gray.image.width, gray.image.height, blue));
+        let news = Shown { image, wanted: 1, ..(*gray).clone() };
         self.model().handle(WorkerEvent::Image(Arc::new(news)));
         self.harness.step();
     }

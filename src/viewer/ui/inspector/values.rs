@@ -1,4 +1,4 @@
-//! Values as people read them: numbers in columns, colours with a swatch.
+//! Values as people read them: numbers in columns, colors with a swatch.
 
 use egui::{Color32, Grid, RichText, Sense, Stroke, StrokeKind, Ui, Vec2};
 use shadewright_image::color::encode_srgb8;
@@ -9,7 +9,7 @@ use shadewright_project::probe::{Named, Value};
 /// Width of a column of names, so that tables below each other agree.
 pub const NAMES: f32 = 72.0;
 
-/// A small field of a linear colour.
+/// A small field of a linear color.
 pub fn swatch(ui: &mut Ui, color: [f32; 3]) {
     let side = ui.text_style_height(&egui::TextStyle::Body) - 2.0;
     let (rect, _) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
@@ -23,7 +23,7 @@ pub fn triple(v: [f32; 3]) -> String {
     v.map(number).join("  ")
 }
 
-/// A colour: its swatch and its numbers.
+/// A color: its swatch and its numbers.
 pub fn color(ui: &mut Ui, value: [f32; 3]) {
     ui.horizontal(|ui| {
         swatch(ui, value);

@@ -104,7 +104,7 @@ fn a_sixteenth_of_a_pixel_is_what_sixteen_bits_cost() {
 }
 
 #[test]
-fn faces_do_not_hide_the_edges_of_their_neighbours() {
+fn faces_do_not_hide_the_edges_of_their_neighbors() {
     for bits in [0, 16] {
         let text = format!("[drawing]\nedges = \"all\"\n[numbers]\nbits = {bits}");
         for quads in [roof(0.5), roof(0.01), cube(0, [0.3, 0.4, 4.0], 1.0)] {

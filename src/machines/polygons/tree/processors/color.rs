@@ -1,4 +1,4 @@
-//! The program that gives each vertex its colour (figure 3-11), for any number of lights.
+//! The program that gives each vertex its color (figure 3-11), for any number of lights.
 
 use super::instructions::{Instruction as I, at};
 use super::layout::{NORMALS, ONE, REFLECTANCE, WORK, field};
@@ -8,11 +8,11 @@ use glam::Vec3;
 /// Where the fields of vertices come from.
 #[derive(Clone, Copy, Debug)]
 pub enum Fields<'a> {
-    /// The host computed the colours.
+    /// The host computed the colors.
     Host,
     /// The processors light the normals: `I = (I_a + Σ I_p max(0, n·p)) R`.
     Lit {
-        /// `I_a`, as a share of the largest colour.
+        /// `I_a`, as a share of the largest color.
         ambient: Vec3,
         /// The lights, with `I_p` as such a share.
         lights: &'a [Light],

@@ -66,7 +66,7 @@ pub enum Scale {
     Line,
     /// 0 to 1 as depths.
     Depth,
-    /// 0 to 1 as a field: a colour component, or a texture coordinate.
+    /// 0 to 1 as a field: a color component, or a texture coordinate.
     Field,
 }
 
@@ -120,7 +120,7 @@ pub enum Instruction {
 pub enum Phase {
     /// Vertex transformation.
     Transform,
-    /// Colour computation.
+    /// Color computation.
     Color,
     /// Clipping.
     Clip,

@@ -13,7 +13,7 @@ pub const FIELDS: usize = 5;
 
 /// The corners: x, y and z of each.
 pub const CORNERS: u8 = 0;
-/// The normals, or the colours that the host computed: three components for each corner.
+/// The normals, or the colors that the host computed: three components for each corner.
 pub const NORMALS: u8 = 12;
 /// The reflectance.
 pub const REFLECTANCE: u8 = 24;

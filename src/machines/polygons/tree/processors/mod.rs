@@ -65,7 +65,7 @@ impl Frame<'_> {
 }
 
 /// The memory of a processor that holds a polygon, whose corners have these vectors: normals, or
-/// colours from 0 to 1.
+/// colors from 0 to 1.
 pub fn memory(polygon: &Polygon, vectors: &[Vec3; 4]) -> [f32; layout::WORDS] {
     let mut memory = [0.0; layout::WORDS];
     for (base, triples) in [(layout::CORNERS, &polygon.corners), (layout::NORMALS, vectors)] {

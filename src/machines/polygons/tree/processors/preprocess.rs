@@ -65,7 +65,7 @@ fn find() -> Vec<I> {
     body
 }
 
-/// Finds the direction of the left side: the neighbours of the topmost vertex lie on both sides.
+/// Finds the direction of the left side: the neighbors of the topmost vertex lie on both sides.
 fn orient() -> Vec<I> {
     let [place, next, top, previous] = [0, 1, 2, 3];
     let mut body = vec![I::LoadIndex(place, at(TOP)), I::Increment(place), I::Load(at(INPUTS))];

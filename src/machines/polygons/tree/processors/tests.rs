@@ -47,7 +47,7 @@ fn frame(fields: Fields<'_>) -> Frame<'_> {
     Frame { to_clip: view().to_clip, moving: &[], fields, texture: false }
 }
 
-/// Runs the phases up to one, and gives the memories' vertices: positions and colours.
+/// Runs the phases up to one, and gives the memories' vertices: positions and colors.
 fn vertices(polygon: &Polygon, frame: &Frame<'_>, last: Phase) -> Vec<(DVec4, Vec3)> {
     // What the last phase left in memory is sent, in bits that a fixed-point number keeps.
     let mut program = frame.program();
@@ -102,7 +102,7 @@ fn clipped_and_divided_polygons_are_those_of_double_precision() {
         // The lists may begin at another vertex.
         for vertex in &expected.vertices {
             let near = |(position, color): &(DVec4, Vec3)| {
-                // Colours at four corners are no affine function: they depend on the order of the planes.
+                // Colors at four corners are no affine function: they depend on the order of the planes.
                 let same_color = color.as_dvec3().distance(vertex.color) < 1e-3;
                 position.truncate().distance(vertex.position) < 1e-3 && (same_color || polygon.count == 4)
             };

@@ -35,7 +35,7 @@ fn the_programs_compute_what_they_should() {
 }
 
 #[test]
-fn products_and_quotients_that_are_normalised_lose_their_last_bit() {
+fn products_and_quotients_that_are_normalized_lose_their_last_bit() {
     // 1.01…·1.01… is less than 2: the product of fractions is less than 1/2.
     let a = 1.0 + 3.0 * ULP;
     assert_eq!(multiply(load(a), load(1.0)).store(), 1.0 + 2.0 * ULP);
@@ -151,7 +151,7 @@ fn the_printed_division_shifts_the_divisor_out_of_its_register() {
 }
 
 #[test]
-fn the_printed_division_does_not_normalise_the_quotient() {
+fn the_printed_division_does_not_normalize_the_quotient() {
     let right = divide(load(4.0), load(7.0)).unwrap();
     let printed = printed_divide(load(4.0), load(7.0));
     assert_eq!(bit::<24>(right.fraction.into(), 1), 1);

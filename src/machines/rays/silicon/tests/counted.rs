@@ -28,7 +28,7 @@ fn operations_take_the_additions_and_shifts_of_the_appendix() {
 fn passes_remove_the_additions_and_shifts_that_do_nothing() {
     let counts = Operation::ALL.map(|operation| {
         let text = programs::operation(Arithmetic::Unrolled, operation);
-        let counts = counts::Custom::of(&run::optimised(compiled(&text)), &text);
+        let counts = counts::Custom::of(&run::optimized(compiled(&text)), &text);
         [counts.additions, counts.shifts]
     });
     assert_eq!(counts, [[23, 25], [1, 48], [1, 48], [24, 25], [24, 25], [24, 23]]);

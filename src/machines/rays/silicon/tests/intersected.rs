@@ -74,7 +74,7 @@ fn check<O: Operations>(ops: O, arithmetic: Arithmetic, count: usize) -> [usize;
     let mut random = Random(count as u32);
     let polygons = polygons(count, &mut random);
     let tests = tests(&polygons, &mut random);
-    let circuit = optimised(&programs::intersector(arithmetic));
+    let circuit = optimized(&programs::intersector(arithmetic));
     let outputs = run::simulated(&circuit, &run::streams(&tests)).unwrap();
     let all = run::found(&outputs);
     assert_eq!(all.len(), count);

@@ -65,12 +65,12 @@ fn the_printed_division_shifts_the_divisor_out_of_its_register() {
     assert!(error(printed) > 5.0 * last_bit, "{printed}");
 }
 
-/// It normalises the divisor, so that the quotient stays as it is.
+/// It normalizes the divisor, so that the quotient stays as it is.
 #[test]
-fn the_printed_division_does_not_normalise_the_quotient() {
-    let normalised = "exponent, quotient:= exponent - 1#10, shiftLeft(quotient)";
+fn the_printed_division_does_not_normalize_the_quotient() {
+    let normalized = "exponent, quotient:= exponent - 1#10, shiftLeft(quotient)";
     assert!((right(Operation::Divide, 4.0, 7.0) - 4.0 / 7.0).abs() <= f32::EPSILON);
-    assert_eq!(changed(normalised, "exponent:= exponent - 1#10", Operation::Divide, 4.0, 7.0), 0.0);
+    assert_eq!(changed(normalized, "exponent:= exponent - 1#10", Operation::Divide, 4.0, 7.0), 0.0);
 }
 
 /// Fig. A-4 makes the exponent even, and leaves it so.

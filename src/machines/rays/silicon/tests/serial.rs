@@ -21,7 +21,7 @@ fn serially(circuit: &Circuit, streams: &run::Streams) -> run::Streams {
 fn bit_serial_operations_give_the_same_bits() {
     for arithmetic in Arithmetic::ALL {
         for (seed, operation) in Operation::ALL.into_iter().enumerate() {
-            let circuit = optimised(&programs::operation(arithmetic, operation));
+            let circuit = optimized(&programs::operation(arithmetic, operation));
             let pairs = pairs(8, seed as u32 + 10);
             let outputs = serially(&circuit, &streams(operation, &pairs));
             assert_eq!(outputs[0].1.len(), pairs.len());
@@ -38,7 +38,7 @@ fn the_bit_serial_intersector_gives_the_same_bits() {
     let mut random = Random(9);
     let polygons = polygons(2, &mut random);
     let tests = tests(&polygons, &mut random);
-    let circuit = optimised(&programs::intersector(Arithmetic::Commercial));
+    let circuit = optimized(&programs::intersector(Arithmetic::Commercial));
     let found = run::found(&serially(&circuit, &run::streams(&tests)));
     assert_eq!(found.len(), tests.len());
     for (test, found) in tests.iter().zip(&found) {
@@ -50,7 +50,7 @@ fn the_bit_serial_intersector_gives_the_same_bits() {
 #[test]
 fn the_words_of_the_example_have_the_results_that_they_list() {
     let words = include_str!("../../../../../assets/silicon/intersector.words");
-    let circuit = optimised(programs::INTERSECTOR);
+    let circuit = optimized(programs::INTERSECTOR);
     let mut stimuli = Stimuli::parse(&circuit, FileId(0), words).unwrap();
     functional::run(&circuit, &mut stimuli, functional::Limits::default());
     assert_eq!(stimuli.mismatches(Radix::Hexadecimal), [""; 0]);

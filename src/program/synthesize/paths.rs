@@ -7,7 +7,7 @@
 //! constants of [`shadewright_generators::transport`]. `ray.z` is the pdf of the ray's direction by solid angle, times the
 //! number of lights among which the previous vertex chose; 0 where that vertex scattered
 //! specularly. `numbers` are four random numbers: two for light sampling, two for BSDF sampling. A
-//! surface without a BSDF is shaded by [`crate::synthesise::entries::surface`], under
+//! surface without a BSDF is shaded by [`crate::synthesize::entries::surface`], under
 //! another name, and the path passes through it as far as it is transparent.
 //!
 //! The estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport
@@ -18,12 +18,12 @@ use crate::collect::materials::Scattering;
 use crate::layout::area_lights::{AreaLights, PointSampling};
 use crate::records::visibility::TRANSMISSION;
 use crate::records::visibility::{CAMERA, DIFFUSE};
-use crate::synthesise::entries::{self, Light, SurfaceVariant, at_a_hit};
-use crate::synthesise::gather_outputs::GatherOutputs;
-use crate::synthesise::lights::DIRECT_RESULTS;
-use crate::synthesise::materials::{emission_at, opacity_at};
-use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState};
-use crate::synthesise::visibility::{self};
+use crate::synthesize::entries::{self, Light, SurfaceVariant, at_a_hit};
+use crate::synthesize::gather_outputs::GatherOutputs;
+use crate::synthesize::lights::DIRECT_RESULTS;
+use crate::synthesize::materials::{emission_at, opacity_at};
+use crate::synthesize::surface_state::{SurfaceInputs, SurfaceState};
+use crate::synthesize::visibility::{self};
 use shadewright_generators::transport::{END, PASS_THROUGH};
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{EntryPoint, Intrinsic, input, library};
@@ -72,7 +72,7 @@ pub fn widen_calls(module: &mut Module) {
 pub struct PathSurface<'a> {
     /// The cores.
     pub variant: &'a SurfaceVariant,
-    /// The end of the names of functions for the object's specialisation key.
+    /// The end of the names of functions for the object's specialization key.
     pub suffix: &'a str,
     /// The output variables of `gather`.
     pub outputs: &'a GatherOutputs,
@@ -116,7 +116,7 @@ struct PathVertex<'a> {
     given: SurfaceInputs,
     numbers: Value,
     variant: &'a SurfaceVariant,
-    /// The end of the names of functions for the object's specialisation key.
+    /// The end of the names of functions for the object's specialization key.
     suffix: &'a str,
     paths: Paths<'a>,
 }
@@ -182,7 +182,7 @@ impl PathVertex<'_> {
         }
     }
 
-    /// Runs the object's shaders: their colour and opacity.
+    /// Runs the object's shaders: their color and opacity.
     fn shaded(&mut self) -> [Value; 2] {
         let SurfaceInputs { origin, direction, depth, ray, .. } = self.given;
         let results = self.b.call(
@@ -193,7 +193,7 @@ impl PathVertex<'_> {
         [results[0], results[1]]
     }
 
-    /// Rays of the kinds after diffuse transport no light: they get the colour and opacity that the
+    /// Rays of the kinds after diffuse transport no light: they get the color and opacity that the
     /// object's shaders compute.
     fn return_to_shadow_rays(&mut self) {
         let kind = self.b.extract(self.given.ray, 3);
@@ -205,7 +205,7 @@ impl PathVertex<'_> {
         });
     }
 
-    /// A surface without a BSDF: the colour of its shader, and its emission.
+    /// A surface without a BSDF: the color of its shader, and its emission.
     fn shade(&mut self) {
         let mut state = SurfaceState::new(self.b, self.given.clone());
         let mut emitted = self.emitted(&mut state);

@@ -5,7 +5,7 @@ use shadewright_ir::abi::{EntryPoint, common_origin_entries, intersect_entry};
 use shadewright_ir::passes::packets::{self, Once};
 use shadewright_ir::{Function, FunctionKind, Module, TargetInfo};
 
-/// Splits the entries of all kinds, once they are optimised.
+/// Splits the entries of all kinds, once they are optimized.
 pub fn split_by_origin(module: &mut Module, kinds: usize, target: &TargetInfo) {
     for n in 0..kinds {
         let entry = module.function(&intersect_entry(n));

@@ -1,4 +1,4 @@
-//! Optimisation, the fourth phase of linking: runs the passes over the module, with hints about
+//! Optimization, the fourth phase of linking: runs the passes over the module, with hints about
 //! what to inline.
 
 pub mod common_origin;
@@ -11,7 +11,7 @@ use crate::options::{Failure, LinkOptions, Stage};
 use crate::specialize::{Fact, Specialize};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_ir::abi::frame::slots;
-use shadewright_ir::abi::{Input, Intrinsic, specialisation_suffix};
+use shadewright_ir::abi::{Input, Intrinsic, specialization_suffix};
 use shadewright_ir::passes::known_data::{KnownConstant, KnownData, KnownMemory};
 use shadewright_ir::passes::unroll::UnrollPolicy;
 use shadewright_ir::passes::variants::{Unfinished, VariantPolicy};
@@ -20,11 +20,11 @@ use shadewright_ir::{Function, Inlining, Loc, Module, Param};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Optimises a linked module. `observer` sees it between passes.
+/// Optimizes a linked module. `observer` sees it between passes.
 ///
 /// # Errors
 /// A pass that leaves the module invalid, which is an internal error.
-pub fn optimise(
+pub fn optimize(
     options: &LinkOptions,
     collected: &Collected,
     layout: &Layout,
@@ -61,7 +61,7 @@ pub fn optimise(
     Ok((module, known))
 }
 
-/// The data that a program is specialised for.
+/// The data that a program is specialized for.
 fn known_data(specialize: Specialize, collected: &Collected, layout: &Layout) -> KnownData {
     let image = &layout.memory;
     let mut memory = Vec::new();
@@ -100,9 +100,9 @@ fn known_data(specialize: Specialize, collected: &Collected, layout: &Layout) ->
     KnownData::new(memory, constants)
 }
 
-/// The warning that the specialisation of a recursion was given up.
+/// The warning that the specialization of a recursion was given up.
 fn unfinished(module: &Module, Unfinished { chain, loc }: &Unfinished) -> Diagnostic {
-    let d = Diagnostic::warning("specialisation of a recursion does not end, so its calls stay general");
+    let d = Diagnostic::warning("specialization of a recursion does not end, so its calls stay general");
     let d = module.span(*loc).into_iter().fold(d, |d, span| d.at(span, "this call has new constants each time"));
     d.hint(format!("the chain of calls is {}", chain.join(" → ")))
 }
@@ -127,7 +127,7 @@ fn set_inlining(module: &mut Module, collected: &Collected, pipeline: &Pipeline)
         let large = entry.methods.all().filter(|i| passed(i) > call_registers);
         inlined.extend(large.map(|i| i.shader.core.clone()));
         let large = entry.shaders().filter(|i| passed(i) > call_registers);
-        let suffixes = || std::iter::once(entry.specialisation).chain(entry.unlit).map(specialisation_suffix);
+        let suffixes = || std::iter::once(entry.specialization).chain(entry.unlit).map(specialization_suffix);
         let cores = large.flat_map(|i| suffixes().map(|suffix| Arc::from(format!("{}{suffix}", i.shader.core))));
         inlined.extend(cores);
     }

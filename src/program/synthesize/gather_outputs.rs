@@ -1,16 +1,16 @@
-//! The output variables of `gather`, beside colour and opacity: `gather (…, "surface:N", n)`.
+//! The output variables of `gather`, beside color and opacity: `gather (…, "surface:N", n)`.
 //!
 //! Each output variable of a program is a ray kind of its own, after those of all programs
-//! ([`crate::synthesise::visibility`]). For such a ray a surface entry returns the
+//! ([`crate::synthesize::visibility`]). For such a ray a surface entry returns the
 //! variable in place of `Ci`, and 1 in place of `Oi`; both are 0 where the surface has no such
 //! variable. Shaders read the kind from functions of the linker ([`Intrinsic::GatherOutput`]).
 //! Programs whose shaders use none have no code for it.
 
 use crate::collect::instances::{Instance, Outputs};
 use crate::records::visibility::OCCLUSION;
-use crate::synthesise::outputs::triple;
-use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState};
-use crate::synthesise::visibility::{for_rays_of_kinds, is_of_kind};
+use crate::synthesize::outputs::triple;
+use crate::synthesize::surface_state::{SurfaceInputs, SurfaceState};
+use crate::synthesize::visibility::{for_rays_of_kinds, is_of_kind};
 use shadewright_ir::abi::{DataType, Intrinsic};
 use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Functions compiled for no scene: what they call of the linker as it is in an empty scene.
 
-use crate::synthesise::coordinate_systems;
-use crate::synthesise::texture_lookup;
+use crate::synthesize::coordinate_systems;
+use crate::synthesize::texture_lookup;
 use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::{Const, Function, FunctionBuilder, Module, Op, Type};
 use std::collections::BTreeMap;

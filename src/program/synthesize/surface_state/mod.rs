@@ -431,7 +431,7 @@ impl SurfaceState {
         })
     }
 
-    /// `du` or `dv`: the change of u or v between the centres of the footprints of adjacent samples.
+    /// `du` or `dv`: the change of u or v between the centers of the footprints of adjacent samples.
     ///
     /// The footprint on the surface is what the ray's cone cuts out of the tangent plane: steps `(x, y)` in u and v with `|x·p + y·q| ≤ ½·footprint`, where `p` and `q` are `dPdu` and `dPdv` across the ray.
     /// The change is the width of that ellipse along u: `footprint · |q| / |p × q|`, which is `footprint / |dPdu|` at normal incidence on perpendicular tangents.

@@ -1,13 +1,13 @@
-/* carbonfibre: a twill of black strands, two over and two under, that shine along two directions beneath clear resin. */
+/* carbonfiber: a twill of black strands, two over and two under, that shine along two directions beneath clear resin. */
 #include "filter.h"
 #include "lobes.h"
 
-surface carbonfibre(
+surface carbonfiber(
     float Ka = 0.6;
     float Kr = 0.8;
     float strands = 16;    /* in the range of s, and of t */
     float shine = 0.35;
-    color fibre = color (0.34, 0.36, 0.4))
+    color fiber = color (0.34, 0.36, 0.4))
 {
     float x = strands * s;
     float y = strands * t;
@@ -23,7 +23,7 @@ surface carbonfibre(
     normal n = normalize(N);
     normal Nf = faceforward(n, d);
     normal bent = normalize(Nf + normal (0.55 * (within - 0.5) * side));
-    color base = fibre * (0.1 + 0.9 * round);
+    color base = fiber * (0.1 + 0.9 * round);
     Oi = Os;
     Ci = Os * (base * (Ka * ambient() + 0.12 * diffuse(bent) + shine * ward(bent, -d, grain, 0.12, 0.55)));
     float mirrored = Kr * schlick(-d . Nf, 0.05);

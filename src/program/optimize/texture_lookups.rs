@@ -1,8 +1,8 @@
 //! Texture lookups shared between the methods of a material: each texture is sampled once per
-//! shading point, where every method that uses its colour would sample it, and those that are
+//! shading point, where every method that uses its color would sample it, and those that are
 //! evaluated for two directions twice.
 //!
-//! Before a linked module is optimised, each method is split into the lookups that do not depend on
+//! Before a linked module is optimized, each method is split into the lookups that do not depend on
 //! directions, and the rest ([`packets::split`]). Calls with the same arguments become one, as all
 //! pure calls do. A texture may then be sampled where a method's control flow would skip it.
 

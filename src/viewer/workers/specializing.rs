@@ -1,8 +1,8 @@
-//! The thread that specialises programs: once nothing has changed for a while, it links the scene
+//! The thread that specializes programs: once nothing has changed for a while, it links the scene
 //! again with its parameters as constants.
 //!
 //! The rendering threads take such a program from its [`State`] when they begin a view
-//! ([`State::specialised`]). An edit makes a new state, which has none: its program has parameters
+//! ([`State::specialized`]). An edit makes a new state, which has none: its program has parameters
 //! as data, so a parameter that is dragged never waits for the compiler.
 
 use super::message::Event;
@@ -24,7 +24,7 @@ pub struct LatestState {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// One that is not specialised yet.
+    /// One that is not specialized yet.
     state: Option<Arc<State>>,
     quit: bool,
 }
@@ -65,7 +65,7 @@ impl LatestState {
     }
 }
 
-/// Specialises every state that rests for these facts, until it is closed.
+/// Specializes every state that rests for these facts, until it is closed.
 pub fn run(states: &LatestState, facts: Specialize, outbox: &Outbox) {
     while let Some(state) = states.rested() {
         let options = LinkOptions { specialize: facts, ..state.link_options().clone() };
@@ -75,8 +75,8 @@ pub fn run(states: &LatestState, facts: Specialize, outbox: &Outbox) {
         let start = Instant::now();
         // What fails to link once more keeps the program that it has.
         if let Ok(program) = state.link_again(&options, &mut ()) {
-            state.specialise(program);
-            outbox.send(Event::Specialised { state: state.version, time: start.elapsed() });
+            state.specialize(program);
+            outbox.send(Event::Specialized { state: state.version, time: start.elapsed() });
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn selective_function(is_selective: bool) -> Function {
     b.finish()
 }
 
-/// The beginning of a surface entry: rays for which the object is invisible get no colour and no
+/// The beginning of a surface entry: rays for which the object is invisible get no color and no
 /// opacity, and those that compute transmittance get what `transmittance` returns for their mode.
 /// The builder continues with the others.
 pub fn begin(
@@ -43,7 +43,7 @@ pub fn begin(
     }
 }
 
-/// The colour that a surface entry returns: that of matte objects is marked for camera rays.
+/// The color that a surface entry returns: that of matte objects is marked for camera rays.
 pub fn color(b: &mut FunctionBuilder, visible: Visibility, ray: Value, color: Value) -> Value {
     if !visible.matte {
         return color;

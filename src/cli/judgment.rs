@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Refuses, before anything is rendered, a metric without the threshold that it is judged by, and a
 /// threshold that cannot be.
-pub fn check_judgement(args: &JudgeArgs) -> Result<(), Failure> {
+pub fn check_judgment(args: &JudgeArgs) -> Result<(), Failure> {
     match (args.metric, args.threshold) {
         (Some(metric), None) if metric.default_threshold().is_none() => {
             Err(Failure::input(format!("error: --metric {metric} needs --threshold X to judge by")))
@@ -25,11 +25,11 @@ pub fn check_judgement(args: &JudgeArgs) -> Result<(), Failure> {
     }
 }
 
-/// [`check_judgement`] where one of the images has no variances, as `what` says.
-pub fn check_judgement_without_variances(args: &JudgeArgs, what: &str) -> Result<(), Failure> {
+/// [`check_judgment`] where one of the images has no variances, as `what` says.
+pub fn check_judgment_without_variances(args: &JudgeArgs, what: &str) -> Result<(), Failure> {
     match args.metric {
         Some(Metric::Z) => Err(Failure::input(format!("error: --metric z needs the variances of pixels: {what}"))),
-        _ => check_judgement(args),
+        _ => check_judgment(args),
     }
 }
 
@@ -91,23 +91,23 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Prints a judgement, and fails when the images differ too much.
-pub fn conclude(judgement: &Judgement, as_json: bool) -> Result<(), Failure> {
+/// Prints a judgment, and fails when the images differ too much.
+pub fn conclude(judgment: &Judgment, as_json: bool) -> Result<(), Failure> {
     if as_json {
-        print_json(&judgement.json().into())?;
+        print_json(&judgment.json().into())?;
     } else {
-        println!("{judgement}");
+        println!("{judgment}");
     }
-    judgement.outcome()
+    judgment.outcome()
 }
 
 /// How two images compare.
-pub struct Judgement {
+pub struct Judgment {
     report: compare::Report,
     verdict: Verdict,
 }
 
-impl Judgement {
+impl Judgment {
     /// Compares two images, and writes where they differ to `difference`.
     pub fn of(first: Side, second: Side, args: &JudgeArgs, difference: Option<&Path>) -> Result<Self, Failure> {
         let pair = match args.metric {
@@ -117,7 +117,7 @@ impl Judgement {
         Self::of_pair(first.image, second.image, pair.as_ref(), args, difference)
     }
 
-    /// [`Judgement::of`] with the z test of a pair, beside the default tolerances or by itself.
+    /// [`Judgment::of`] with the z test of a pair, beside the default tolerances or by itself.
     pub fn of_pair(
         first: &Image,
         second: &Image,
@@ -125,7 +125,7 @@ impl Judgement {
         args: &JudgeArgs,
         difference: Option<&Path>,
     ) -> Result<Self, Failure> {
-        check_judgement(args)?;
+        check_judgment(args)?;
         if let Some(path) = difference {
             image_file::check_writable(path)?;
         }
@@ -158,7 +158,7 @@ impl Judgement {
     }
 }
 
-impl fmt::Display for Judgement {
+impl fmt::Display for Judgment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n{}", self.report, self.verdict)
     }

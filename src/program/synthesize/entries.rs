@@ -11,14 +11,14 @@ use crate::options::Output;
 use crate::records::RecordLayout;
 use crate::records::surface_globals::SURFACE_GLOBALS;
 use crate::records::visibility::has_matte;
-use crate::synthesise::gather_outputs::GatherOutputs;
-use crate::synthesise::materials::{emission_at, opacity_at};
-use crate::synthesise::outputs::triple;
-use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState, of_frame};
-use crate::synthesise::visibility;
-use crate::synthesise::volumes::Passage;
+use crate::synthesize::gather_outputs::GatherOutputs;
+use crate::synthesize::materials::{emission_at, opacity_at};
+use crate::synthesize::outputs::triple;
+use crate::synthesize::surface_state::{SurfaceInputs, SurfaceState, of_frame};
+use crate::synthesize::visibility;
+use crate::synthesize::volumes::Passage;
 use shadewright_ir::abi::frame::slots;
-use shadewright_ir::abi::{EntryPoint, Input, Query, QuerySource, input, specialisation_suffix};
+use shadewright_ir::abi::{EntryPoint, Input, Query, QuerySource, input, specialization_suffix};
 use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
 use shadewright_lang::types::SourceType;
 use shadewright_scene::{HitMode, Integrator, Scene, ShaderId, Visibility};
@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub struct SurfaceVariant {
     /// The number of the entry.
     pub number: usize,
-    /// The core, specialised for the object.
+    /// The core, specialized for the object.
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
@@ -64,26 +64,26 @@ impl SurfaceVariant {
         volumes: &BTreeMap<ShaderId, LinkedVolume>,
         output: Option<&Output>,
     ) -> Self {
-        let core = |i: &Instance| specialised_core(i, entry.specialisation);
+        let core = |i: &Instance| specialized_core(i, entry.specialization);
         let atmosphere = entry.atmosphere.and_then(|id| volumes.get(&id));
         Self {
             atmosphere: atmosphere.map(|v| (core(&v.instance), v.clone())),
             output: output.cloned(),
             visibility: entry.visibility,
             methods: entry.methods.clone(),
-            unlit: entry.unlit.map(|key| Self::specialised(entry, number, key).into()),
-            ..Self::specialised(entry, number, entry.specialisation)
+            unlit: entry.unlit.map(|key| Self::specialized(entry, number, key).into()),
+            ..Self::specialized(entry, number, entry.specialization)
         }
     }
 
-    /// The cores of an entry that are specialised for a key, and nothing around them.
-    fn specialised(entry: &SurfaceEntry, number: usize, key: usize) -> Self {
+    /// The cores of an entry that are specialized for a key, and nothing around them.
+    fn specialized(entry: &SurfaceEntry, number: usize, key: usize) -> Self {
         Self {
             number,
-            core: specialised_core(&entry.instance, key),
+            core: specialized_core(&entry.instance, key),
             instance: entry.instance.clone(),
             displacement: entry.displacement.clone().map(|bound| Displacement {
-                core: specialised_core(&bound.instance, key),
+                core: specialized_core(&bound.instance, key),
                 instance: bound.instance,
                 done: bound.is_done,
                 is_surface: bound.is_surface,
@@ -100,15 +100,15 @@ impl SurfaceVariant {
     }
 }
 
-/// The name of the copy of a core for a specialisation key.
-fn specialised_core(instance: &Instance, key: usize) -> Arc<str> {
-    Arc::from(format!("{}{}", instance.shader.core, specialisation_suffix(key)))
+/// The name of the copy of a core for a specialization key.
+fn specialized_core(instance: &Instance, key: usize) -> Arc<str> {
+    Arc::from(format!("{}{}", instance.shader.core, specialization_suffix(key)))
 }
 
 /// A displacement shader as an entry calls it.
 #[derive(Clone, Debug)]
 pub struct Displacement {
-    /// The core of the shader, specialised for the object.
+    /// The core of the shader, specialized for the object.
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
@@ -494,7 +494,7 @@ impl CameraArguments {
 }
 
 /// `@camera(x, y, …) -> (color, alpha)`: the standard library's ray generation under the entry's
-/// name. What a scene does not need has constant arguments, and is optimised away.
+/// name. What a scene does not need has constant arguments, and is optimized away.
 pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let given = CameraArguments::declare(&mut b, options, options.lens);
@@ -506,7 +506,7 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     b.finish()
 }
 
-/// Code that returns a colour and an alpha of 0 at raster positions outside of the image, where
+/// Code that returns a color and an alpha of 0 at raster positions outside of the image, where
 /// that is smaller than the format; the builder continues inside of it.
 fn return_outside(b: &mut FunctionBuilder, raster: [Value; 2]) {
     let size = b.frame_vector(slots::IMAGE_WIDTH);
@@ -597,7 +597,7 @@ fn on_image(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
     })
 }
 
-/// `@camera` where a shader function replaces it: from a position on the image to an opaque colour.
+/// `@camera` where a shader function replaces it: from a position on the image to an opaque color.
 pub fn ray_function(function: &CompiledFunction) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let x = b.param("x", Type::F32);

@@ -1,4 +1,4 @@
-//! Vectorised functions give, on every machine, what each lane gives alone.
+//! Vectorized functions give, on every machine, what each lane gives alone.
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 

@@ -17,7 +17,7 @@ pub mod materials;
 pub mod outputs;
 pub mod paths;
 pub mod ray_depths;
-pub mod specialisation;
+pub mod specialization;
 pub mod stand_alone;
 pub mod surface_state;
 pub mod texture_lookup;
@@ -39,17 +39,17 @@ use entries::{CameraOptions, SurfaceVariant};
 use gather_outputs::GatherOutputs;
 use paths::{PathSurface, Paths};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
-use shadewright_ir::abi::{library, specialisation_suffix};
+use shadewright_ir::abi::{library, specialization_suffix};
 use shadewright_ir::passes::derivatives;
 use shadewright_ir::{Const, Function, Module, Type, colliding_strings};
 use shadewright_lang::stdlib::{self, sampling};
 use shadewright_scene::Scene;
-use specialisation::Specialised;
+use specialization::Specialized;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Writes what is missing from a module of compiled shaders and the standard library.
-pub fn synthesise(
+pub fn synthesize(
     scene: &Scene,
     options: &LinkOptions,
     collected: &Collected,
@@ -67,7 +67,7 @@ pub fn synthesise(
     if needs_random_numbers(collected, layout) && module.function(library::RANDOM).is_none() {
         module.functions.extend(sampling::functions());
     }
-    specialise(&mut module, options, collected, layout, diagnostics);
+    specialize(&mut module, options, collected, layout, diagnostics);
     module.functions.push(visibility::selective_function(collected.is_selective));
     module.functions.push(lights::ambient_there(collected.traces_paths));
     let outputs = GatherOutputs::of(&module);
@@ -106,8 +106,8 @@ fn needs_random_numbers(collected: &Collected, layout: &Layout) -> bool {
     samples_lights || collected.traces_paths && collected.entries.iter().any(|entry| entry.methods.opacity.is_some())
 }
 
-/// Specialises the cores for what differs from object to object.
-fn specialise(
+/// Specializes the cores for what differs from object to object.
+fn specialize(
     module: &mut Module,
     options: &LinkOptions,
     collected: &Collected,
@@ -128,8 +128,8 @@ fn specialise(
     let target = &options.pipeline.target;
     let light_tables = &layout.light_tables;
     let linked = &layout.linked;
-    let specialised = Specialised { linked, area_shadows, messages: &messages, calls: &calls, light_tables, target };
-    specialised.add(module, &collected.specialisations);
+    let specialized = Specialized { linked, area_shadows, messages: &messages, calls: &calls, light_tables, target };
+    specialized.add(module, &collected.specializations);
 }
 
 /// Adds the functions by which surfaces and paths sample lights.
@@ -142,10 +142,10 @@ fn add_light_sampling(
 ) {
     let Layout { environments, area_lights, .. } = layout;
     if collected.traces_paths {
-        for (i, (key, &number)) in collected.specialisations.iter().enumerate() {
+        for (i, (key, &number)) in collected.specializations.iter().enumerate() {
             let lights = key.lights.iter().map(|&i| &layout.linked.lights[i as usize]);
             let points = lights.filter(|light| light.bound.has_direction()).count();
-            let suffix = specialisation_suffix(number);
+            let suffix = specialization_suffix(number);
             let table = layout.light_tables.get(i).copied();
             let counts = Counts { lights: points, environments: environments.len(), table };
             module.functions.extend(area_lights::direct_functions(area_lights, &suffix, counts));
@@ -170,7 +170,7 @@ fn add_surfaces(
         let variant = &SurfaceVariant::of(entry, number, &layout.linked.volumes, options.output.as_ref());
         match options.stage {
             Stage::Image if collected.traces_paths => {
-                let suffix = specialisation_suffix(entry.specialisation);
+                let suffix = specialization_suffix(entry.specialization);
                 let paths = Paths {
                     estimator: scene.estimator,
                     area_lights: &layout.area_lights,

@@ -1,13 +1,13 @@
-//! Arbitrary output variables, which an image shows in place of colours: `Display "+normals.exr"
+//! Arbitrary output variables, which an image shows in place of colors: `Display "+normals.exr"
 //! "openexr" "N"` (RISpec 3.2, §4.1.2).
 //!
 //! A program that is linked for an output ([`crate::LinkOptions::output`]) returns its
-//! value in place of `Ci` to camera rays; rays that shaders trace see colours. So rendering the
-//! program makes the variable's image, filtered and composited as a colour is, with the coverage as
+//! value in place of `Ci` to camera rays; rays that shaders trace see colors. So rendering the
+//! program makes the variable's image, filtered and composited as a color is, with the coverage as
 //! alpha. Predefined variables run no shader, and every surface is opaque for them.
 
 use crate::options::Output;
-use crate::synthesise::surface_state::SurfaceState;
+use crate::synthesize::surface_state::SurfaceState;
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{FunctionBuilder, Type, Value};
 
@@ -20,7 +20,7 @@ impl Output {
                 let point = state.global(b, "P")?;
                 let [origin, z] = [slots::CAMERA_ORIGIN, slots::CAMERA_Z].map(|slot| b.frame_xyz(slot));
                 let offset = b.sub(point, origin);
-                // An off-centre screen window shears the camera's z: depth is along the normal of
+                // An off-center screen window shears the camera's z: depth is along the normal of
                 // the plane of x and y.
                 let [x, y] = [slots::CAMERA_X, slots::CAMERA_Y].map(|slot| b.frame_xyz(slot));
                 let across = b.cross(x, y);

@@ -1,7 +1,7 @@
 //! The co-shaders of objects as functions that cores call (`lang::coshaders`).
 //!
 //! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions
-//! for each specialisation key, whose suffix their names end with. A function compares the handle
+//! for each specialization key, whose suffix their names end with. A function compares the handle
 //! with those of the key's list and calls the method of the co-shader that it names. A method's
 //! core constructs its class again, so members that a method changes are reset at the next call.
 //!

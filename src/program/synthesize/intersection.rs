@@ -3,7 +3,7 @@
 use crate::collect::instances::unpack;
 use crate::collect::procedural::PrimitiveCores;
 use crate::layout::procedural::BLOCK_VECTORS;
-use crate::synthesise::surface_state::of_frame;
+use crate::synthesize::surface_state::of_frame;
 use shadewright_ir::abi::{EntryPoint, input};
 use shadewright_ir::{Const, Function, FunctionBuilder, Type};
 

@@ -2,7 +2,7 @@
 //! `lights.ambient`, `lights.category` and `lights.message.…`.
 //!
 //! Which lights illuminate an object depends on `Illuminate`, so there is one set of functions for
-//! each specialisation key, whose suffix their names end with.
+//! each specialization key, whose suffix their names end with.
 
 use crate::collect::area_light_points::POINTS;
 use crate::collect::copied_functions::LightMessages;
@@ -11,7 +11,7 @@ use crate::collect::lights::Shadows;
 use crate::layout::blocks::LinkedLight;
 use crate::layout::light_tables::{self, HEAD, LIGHT_RECORD, LightKinds};
 use crate::records::visibility::TRANSMISSION;
-use crate::synthesise::surface_state::of_frame;
+use crate::synthesize::surface_state::of_frame;
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{DataType, Intrinsic, input, library};
 use shadewright_ir::{Const, Function, FunctionBuilder, Type, Value};
@@ -318,7 +318,7 @@ impl Answer {
     fn of(light: &LinkedLight, ty: DataType, name: &Arc<str>) -> Option<Self> {
         let shader = &light.bound.instance.shader;
         let has_output = shader.core_results.iter().any(|r| r.name == *name);
-        // `Ol` is no parameter, and a colour.
+        // `Ol` is no parameter, and a color.
         if &**name == "Ol" {
             return (ty == DataType::Color && has_output).then(|| Answer::Output(name.clone()));
         }
@@ -330,7 +330,7 @@ impl Answer {
     }
 }
 
-/// Calls one light: `L` towards it, its colour, and how far a shadow ray goes.
+/// Calls one light: `L` towards it, its color, and how far a shadow ray goes.
 fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: LightPlace, point: ShadingPoint) -> Vec<Value> {
     let outputs = call_at(b, light, place, point);
     let outputs = LightOutputs::of(b, &outputs);
@@ -358,7 +358,7 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: LightPlace, p
     vec![towards, attenuated(b, point, direction, color, t_max), no_ray]
 }
 
-/// A light's colour times the transmittance of its shadow ray, in scenes where surfaces transmit
+/// A light's color times the transmittance of its shadow ray, in scenes where surfaces transmit
 /// light.
 fn attenuated(b: &mut FunctionBuilder, point: ShadingPoint, direction: Value, color: Value, t_max: Value) -> Value {
     let bias = b.frame(slots::RAY_BIAS);
@@ -415,7 +415,7 @@ fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
     b.finish()
 }
 
-/// The results of a light: the direction from it, its colour, and its distance where that is not
+/// The results of a light: the direction from it, its color, and its distance where that is not
 /// the length of the direction.
 struct LightOutputs {
     direction: Value,

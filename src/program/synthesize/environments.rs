@@ -2,7 +2,7 @@
 //! sampling.
 //!
 //! An *environment light* is an ambient light of the category `environment`, as the library's
-//! `envlight`: its colour for a normal `Ns` is the radiance from that direction.
+//! `envlight`: its color for a normal `Ns` is the radiance from that direction.
 //! `lights.far(direction, pdf) -> vec3` adds up all of them and the background;
 //! `lights.environment.N(u, v) -> (L, Cl, t_max, pdf)` importance-samples the environment map that
 //! the light's parameter `map` names, by its [`crate::layout::environment_map`]. The
@@ -12,8 +12,8 @@ use crate::layout::Layout;
 use crate::layout::alias_table::{choose_uniformly, resolve_alias};
 use crate::layout::blocks::LinkedLight;
 use crate::layout::environments::Environment;
-use crate::synthesise::lights::{DIRECT_RESULTS, environment_radiance};
-use crate::synthesise::paths::mis_weight;
+use crate::synthesize::lights::{DIRECT_RESULTS, environment_radiance};
+use crate::synthesize::paths::mis_weight;
 use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{Function, FunctionBuilder, Type, Value};
@@ -41,7 +41,7 @@ struct Placed<'a> {
 }
 
 /// `lights.far(direction, pdf) -> vec3`: the radiance from outside of the scene, where
-/// `pdf` is that of the direction (as [`crate::synthesise::paths`] has it).
+/// `pdf` is that of the direction (as [`crate::synthesize::paths`] has it).
 fn far(visible: &[Placed<'_>], estimator: Option<Estimator>) -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::LightFar);
     b.result("return", Type::Vec3);

@@ -9,7 +9,7 @@
 
 use crate::collect::instances::unpack;
 use crate::layout::blocks::LinkedVolume;
-use crate::synthesise::surface_state::of_frame;
+use crate::synthesize::surface_state::of_frame;
 use shadewright_ir::abi::{Intrinsic, Query, QuerySource};
 use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Passage {
     pub to_end: Value,
     /// How many rays led to this one.
     pub depth: Value,
-    /// The light's colour and opacity.
+    /// The light's color and opacity.
     pub light: [Value; 2],
 }
 
@@ -36,7 +36,7 @@ impl LinkedVolume {
         Some(unpack(b, param.ty, |b, k| b.load(block, slot + k)))
     }
 
-    /// Calls the core, or the copy of it named `core`; returns the changed colour and opacity.
+    /// Calls the core, or the copy of it named `core`; returns the changed color and opacity.
     /// `message` returns what the surface shader answers to messages.
     pub fn call(
         &self,

@@ -1,5 +1,5 @@
-/* posterise: few inks, laid on in steps; between two of them, dots in rows as in print. */
-imager posterise(
+/* posterize: few inks, laid on in steps; between two of them, dots in rows as in print. */
+imager posterize(
     float levels = 4;
     float pitch = 4;        /* distance of the dots, in pixels */
     float dots = 0.7;       /* 0 flat steps, 1 as many dots as it takes */

@@ -1,25 +1,25 @@
-//! Specialising cores for what differs from object to object: lights, volumes, depth limits of rays
+//! Specializing cores for what differs from object to object: lights, volumes, depth limits of rays
 //! and co-shaders, which a core calls for by functions of the linker.
 //!
 //! Takes a module of cores that call `lights.…`, `volumes.…`, `rays.depth` and `coshader.…`, and
 //! leaves one with a copy of every core and function that calls one of those, directly or not, for
-//! each [`SpecialisationKey`]: the name of a copy ends with the key's suffix. It knows no records
+//! each [`SpecializationKey`]: the name of a copy ends with the key's suffix. It knows no records
 //! and no entries.
 
 use crate::collect::copied_functions::{LIGHT_FUNCTIONS, LightMessages};
 use crate::collect::copied_functions::{callers_of, is_core_of_object};
-use crate::collect::entries::SpecialisationKey;
+use crate::collect::entries::SpecializationKey;
 use crate::collect::lights::Shadows;
 use crate::layout::blocks::{Linked, LinkedLight};
-use crate::synthesise::lights::light_functions;
-use crate::synthesise::{coshaders, ray_depths, volumes};
-use shadewright_ir::abi::{Intrinsic, specialisation_suffix};
+use crate::synthesize::lights::light_functions;
+use crate::synthesize::{coshaders, ray_depths, volumes};
+use shadewright_ir::abi::{Intrinsic, specialization_suffix};
 use shadewright_ir::{Function, Module, Op, TargetInfo};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// The input of the functions that differ from key to key.
-pub struct Specialised<'a> {
+pub struct Specialized<'a> {
     /// Lights, volumes and co-shaders.
     pub linked: &'a Linked,
     /// How surfaces shadow area lights, if there are any.
@@ -35,9 +35,9 @@ pub struct Specialised<'a> {
     pub target: &'a TargetInfo,
 }
 
-impl Specialised<'_> {
+impl Specialized<'_> {
     /// Adds the functions of all keys, and for each key a copy of every core that calls them.
-    pub fn add(&self, module: &mut Module, keys: &BTreeMap<SpecialisationKey, usize>) {
+    pub fn add(&self, module: &mut Module, keys: &BTreeMap<SpecializationKey, usize>) {
         coshaders::add_methods(module, self.calls, &self.linked.coshaders, self.target);
         let cores: Vec<Function> = std::mem::take(&mut module.functions);
         let mut called: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
@@ -53,7 +53,7 @@ impl Specialised<'_> {
         let callers = callers_of(&cores, called.clone());
         let is_copied = |f: &&Function| is_core_of_object(f) || callers.contains(&f.name);
         for (i, (key, &number)) in keys.iter().enumerate() {
-            let suffix = specialisation_suffix(number);
+            let suffix = specialization_suffix(number);
             let table = self.light_tables.get(i).copied();
             module.functions.extend(self.functions(key, &suffix, &called, table));
             module.functions.extend(cores.iter().filter(is_copied).map(|f| with_suffix(f, &suffix, &callers)));
@@ -68,7 +68,7 @@ impl Specialised<'_> {
     /// The functions of a key, as far as they are `called`.
     fn functions(
         &self,
-        key: &SpecialisationKey,
+        key: &SpecializationKey,
         suffix: &str,
         called: &HashSet<Arc<str>>,
         light_table: Option<u32>,
@@ -92,7 +92,7 @@ impl Specialised<'_> {
 }
 
 /// A copy of `f` whose calls to the functions in `callers` go to their copies for one
-/// specialisation key.
+/// specialization key.
 fn with_suffix(f: &Function, suffix: &str, callers: &HashSet<Arc<str>>) -> Function {
     let mut copy = f.clone();
     copy.name = Arc::from(format!("{}{suffix}", f.name));

@@ -2,8 +2,8 @@
 
 use crate::collect::instances::Instance;
 use crate::records::RecordLayout;
-use crate::synthesise::entries::core_arguments;
-use crate::synthesise::surface_state::SurfaceState;
+use crate::synthesize::entries::core_arguments;
+use crate::synthesize::surface_state::SurfaceState;
 use shadewright_ir::{Const, FunctionBuilder, Type, Value};
 
 /// The opacity of a surface at a state: from 0 to 1 in each component.

@@ -1,4 +1,4 @@
-//! `shadewright compile FILE --specialize FACTS`: the program that specialisation leaves, and what it
+//! `shadewright compile FILE --specialize FACTS`: the program that specialization leaves, and what it
 //! removes of the one that serves every scene.
 
 use super::linked;

@@ -7,15 +7,15 @@
 //! which `lights.direct(Ps, Ns, u, v) -> (L, Cl, t_max, pdf)` chooses, with equal probability:
 //! those with a direction that illuminate the object, every environment light, and all area lights
 //! as one. `Cl` is the radiance divided by the probability of the choice and the pdf of the point,
-//! `pdf` that of the point by solid angle; 0 for delta lights, whose colour is the radiance that a
+//! `pdf` that of the point by solid angle; 0 for delta lights, whose color is the radiance that a
 //! white diffuse surface that faces them reflects, as in RISpec 3.2: their irradiance is π times
 //! that. `t_max` is as `lights.sample` returns it.
 
 use crate::layout::alias_table::{choose_uniformly, choose_up_to, resolve_alias};
 use crate::layout::area_lights::{AreaLights, EmissiveSurface, RECORD};
-use crate::synthesise::lights::{DIRECT_RESULTS, count_in_table, for_each_light};
-use crate::synthesise::materials::{emission_at, opacity_at};
-use crate::synthesise::surface_state::{SurfaceInputs, SurfaceState};
+use crate::synthesize::lights::{DIRECT_RESULTS, count_in_table, for_each_light};
+use crate::synthesize::materials::{emission_at, opacity_at};
+use crate::synthesize::surface_state::{SurfaceInputs, SurfaceState};
 use shadewright_ir::abi::Intrinsic;
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
