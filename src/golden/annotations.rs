@@ -20,7 +20,7 @@ pub fn github(folder: &Path, entries: &[Entry]) -> Vec<String> {
 
 fn line(folder: &Path, entry: &Entry) -> String {
     let outcome = &entry.outcome;
-    let title = format!("{} {} on {}", entry.case.name, outcome.status, entry.case.machine);
+    let title = format!("{} {} on {}", entry.case.name, outcome.status, entry.case.backend);
     let scene = normal(&folder.join(&entry.case.scene));
     // An error of a file is shown there.
     let place = (outcome.status == Status::Error).then(|| place(&outcome.messages)).flatten();

@@ -1,5 +1,5 @@
 //! The outcomes as JUnit XML, which GitHub's actions, GitLab and Jenkins read: a suite for each
-//! machine, a test case for each image.
+//! back end, a test case for each image.
 
 use super::outcome::{Entry, Status};
 use std::fmt::Write as _;
@@ -9,20 +9,20 @@ const MAX_MESSAGE: usize = 64 << 10;
 
 /// The document. `suite` names the run; `started` is its time in ISO 8601.
 pub fn document(suite: &str, started: &str, entries: &[Entry]) -> String {
-    let mut machines: Vec<&str> = Vec::new();
+    let mut backends: Vec<&str> = Vec::new();
     for entry in entries {
-        if !machines.contains(&entry.case.machine.as_str()) {
-            machines.push(&entry.case.machine);
+        if !backends.contains(&entry.case.backend.as_str()) {
+            backends.push(&entry.case.backend);
         }
     }
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let all: Vec<&Entry> = entries.iter().collect();
     let _ = writeln!(text, "<testsuites name=\"{}\"{}>", escaped(suite), counts(&all));
-    for machine in machines {
-        let own: Vec<&Entry> = entries.iter().filter(|entry| entry.case.machine == machine).collect();
-        let name = escaped(&format!("{suite} on {machine}"));
+    for backend in backends {
+        let own: Vec<&Entry> = entries.iter().filter(|entry| entry.case.backend == backend).collect();
+        let name = escaped(&format!("{suite} on {backend}"));
         let _ = writeln!(text, "  <testsuite name=\"{name}\" timestamp=\"{started}\"{}>", counts(&own));
-        let class = escaped(&format!("{suite}.{machine}"));
+        let class = escaped(&format!("{suite}.{backend}"));
         own.iter().for_each(|entry| case(&mut text, &class, entry));
         text += "  </testsuite>\n";
     }

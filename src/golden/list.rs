@@ -1,6 +1,6 @@
 //! The list of what is rendered: a file in TOML, or the scenes of a folder.
 //!
-//! Takes a path and gives [`Case`]s, one for each image and machine. Mistakes in the file are
+//! Takes a path and gives [`Case`]s, one for each image and back end. Mistakes in the file are
 //! diagnostics with its lines, all of them in one run. It does not know which options a render has,
 //! nor how scenes are read: [`Context`] answers that.
 
@@ -51,7 +51,7 @@ pub struct Case {
     /// More words of the command line that renders it.
     pub options: Vec<String>,
     /// The back end, by its name.
-    pub machine: String,
+    pub backend: String,
     /// The reference, relative to the list's folder: where it is, or where it would be.
     pub reference: PathBuf,
     /// How far the render may be from it.
@@ -87,7 +87,7 @@ pub struct OptionError {
 /// The context of a list: the names and functions that it refers to.
 pub struct Context<'a> {
     /// The names of the back ends.
-    pub machines: &'a [&'a str],
+    pub backends: &'a [&'a str],
     /// Checks the options of a render.
     pub check_options: &'a dyn Fn(&[String]) -> Result<Facts, OptionError>,
     /// The bytes of a scene's file, decompressed.
@@ -108,27 +108,27 @@ pub struct List {
 }
 
 impl List {
-    /// Reads a list, or the list in a folder, or makes one of the scenes in a folder. `machines`
+    /// Reads a list, or the list in a folder, or makes one of the scenes in a folder. `backends`
     /// take the place of those of the list if there are any.
     ///
     /// # Errors
     /// All that is wrong with the list.
     pub fn open(
         path: &Path,
-        machines: &[String],
+        backends: &[String],
         context: &Context<'_>,
         sources: &mut SourceMap,
     ) -> Result<List, Diagnostics> {
         let own = path.join(LIST_NAME);
         if path.is_dir() && !own.is_file() {
-            let reader = Reader::new(FileId::default(), path, machines, context);
+            let reader = Reader::new(FileId::default(), path, backends, context);
             return reader.finish(&Map::new(), None);
         }
         let file = if path.is_dir() { own } else { path.to_path_buf() };
         let text = read(&file)?;
         let id = sources.add(file.display().to_string(), Some(&file), text.clone());
         let folder = shadewright_image::file::folder_of(&file);
-        let mut reader = Reader::new(id, folder, machines, context);
+        let mut reader = Reader::new(id, folder, backends, context);
         let (table, errors) = DeTable::parse_recoverable(&text);
         for error in errors {
             let at = reader.span(&error.span().unwrap_or(0..0));
@@ -167,16 +167,16 @@ type Words = Placed<Vec<Placed<String>>>;
 /// How far renders may be from their references.
 #[derive(Clone, Debug, Default)]
 struct Tolerances {
-    /// On machines that are not named.
+    /// On back ends that are not named.
     others: Criterion,
-    of_machine: BTreeMap<String, Criterion>,
+    of_backend: BTreeMap<String, Criterion>,
 }
 
 /// The settings of a scene, and the defaults for all scenes.
 #[derive(Clone, Debug, Default)]
 struct Settings {
     options: Option<Words>,
-    machines: Option<Vec<Placed<String>>>,
+    backends: Option<Vec<Placed<String>>>,
     tolerance: Option<Tolerances>,
     reference: Option<Placed<String>>,
 }
@@ -186,7 +186,7 @@ impl Settings {
     fn or(self, defaults: &Settings) -> Settings {
         Settings {
             options: self.options.or_else(|| defaults.options.clone()),
-            machines: self.machines.or_else(|| defaults.machines.clone()),
+            backends: self.backends.or_else(|| defaults.backends.clone()),
             tolerance: self.tolerance.or_else(|| defaults.tolerance.clone()),
             reference: self.reference.or_else(|| defaults.reference.clone()),
         }
@@ -194,13 +194,19 @@ impl Settings {
 }
 
 /// The keys of [`Settings`].
-const SETTINGS: [&str; 4] = ["machines", "options", "reference", "tolerance"];
+const SETTINGS: [&str; 4] = ["backends", "options", "reference", "tolerance"];
+
+/// The former name of the key `backends`, which is still read.
+const OLD_BACKENDS: &str = "machines";
+
+/// The former name of the placeholder `{backend}`, which is still read.
+const OLD_BACKEND: &str = "machine";
 
 /// Reads the values of a list.
 struct Reader<'a> {
     file: FileId,
     folder: PathBuf,
-    machines: &'a [String],
+    backends: &'a [String],
     context: &'a Context<'a>,
     diagnostics: Diagnostics,
     cases: Vec<Case>,
@@ -213,11 +219,11 @@ struct Reader<'a> {
 type Value<'i> = Spanned<DeValue<'i>>;
 
 impl<'a> Reader<'a> {
-    fn new(file: FileId, folder: &Path, machines: &'a [String], context: &'a Context<'a>) -> Self {
+    fn new(file: FileId, folder: &Path, backends: &'a [String], context: &'a Context<'a>) -> Self {
         Self {
             file,
             folder: folder.to_path_buf(),
-            machines,
+            backends,
             context,
             diagnostics: Diagnostics::new(),
             cases: Vec::new(),
@@ -274,11 +280,20 @@ impl<'a> Reader<'a> {
     ) {
         for (key, value) in table {
             let name = key.get_ref().as_ref();
+            let at = self.span(&key.span());
+            if name == OLD_BACKENDS && known.contains(&"backends") {
+                if table.keys().any(|other| other.get_ref().as_ref() == "backends") {
+                    let message = format!("`{OLD_BACKENDS}` is the old name of `backends`, which is given too");
+                    self.error(message, at, "", Some("remove one of them"));
+                    continue;
+                }
+                take(self, "backends", value);
+                continue;
+            }
             if known.contains(&name) {
                 take(self, name, value);
                 continue;
             }
-            let at = self.span(&key.span());
             let near = closest(name, known.iter().copied());
             let label = near.map(|near| format!("did you mean `{near}`?")).unwrap_or_default();
             let mut known = known.to_vec();
@@ -302,7 +317,7 @@ impl<'a> Reader<'a> {
                 let span = self.span(&value.span());
                 into.options = self.strings(key, value).map(|value| Placed { value, span });
             }
-            "machines" => into.machines = self.machines_of(value),
+            "backends" => into.backends = self.backends_of(value),
             "reference" => into.reference = self.string(key, value),
             _ => into.tolerance = self.tolerances(value),
         }
@@ -326,16 +341,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn machines_of(&mut self, value: &Value<'_>) -> Option<Vec<Placed<String>>> {
-        let mut names = self.strings("machines", value)?;
+    fn backends_of(&mut self, value: &Value<'_>) -> Option<Vec<Placed<String>>> {
+        let mut names = self.strings("backends", value)?;
         if names.is_empty() {
             let at = self.span(&value.span());
-            self.error("`machines` is empty", at, "", Some("for example [\"rpu\"]"));
+            self.error("`backends` is empty", at, "", Some("for example [\"rpu\"]"));
             return None;
         }
         for i in 0..names.len() {
             let Placed { value: name, span } = names[i].clone();
-            names[i].value = self.machine(&name, span)?;
+            names[i].value = self.backend(&name, span)?;
             if names[..i].iter().any(|other| other.value == names[i].value) {
                 self.error(format!("`{name}` is named twice"), span, "", None);
                 return None;
@@ -344,15 +359,15 @@ impl<'a> Reader<'a> {
         Some(names)
     }
 
-    /// The name of a machine as the program writes it.
-    fn machine(&mut self, name: &str, at: Span) -> Option<String> {
-        let known = self.context.machines;
+    /// The name of a back end as the program writes it.
+    fn backend(&mut self, name: &str, at: Span) -> Option<String> {
+        let known = self.context.backends;
         if let Some(own) = known.iter().find(|own| own.eq_ignore_ascii_case(name)) {
             return Some(own.to_string());
         }
         let label = closest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
         let hint = format!("there are {}, as for `render --backend`", known.join(", "));
-        self.error(format!("there is no machine `{name}`"), at, label.unwrap_or_default(), Some(&hint));
+        self.error(format!("there is no back end `{name}`"), at, label.unwrap_or_default(), Some(&hint));
         None
     }
 
@@ -366,15 +381,15 @@ impl<'a> Reader<'a> {
         }
         let mut tolerances = Tolerances::default();
         for (key, value) in table {
-            let machine = self.machine(key.get_ref(), self.span(&key.span()))?;
-            tolerances.of_machine.insert(machine, self.criterion(value)?);
+            let backend = self.backend(key.get_ref(), self.span(&key.span()))?;
+            tolerances.of_backend.insert(backend, self.criterion(value)?);
         }
         Some(tolerances)
     }
 
     fn criterion(&mut self, value: &Value<'_>) -> Option<Criterion> {
         const HINT: &str = "a tolerance is \"exact\", \"default\", or { metric = \"rmse\", threshold = 0.01 }; \
-            for some machines: { rpu = \"exact\", gpu = \"default\" }";
+            for some back ends: { rpu = \"exact\", gpu = \"default\" }";
         let span = self.span(&value.span());
         match value.get_ref() {
             DeValue::String(text) if text == "exact" => return Some(Criterion::Exact),
@@ -576,7 +591,7 @@ impl<'a> Reader<'a> {
         let one = [None];
         let frames: Vec<Option<i32>> =
             if frames.is_empty() { one.to_vec() } else { frames.iter().copied().map(Some).collect() };
-        let machines = self.machines(settings);
+        let backends = self.backends(settings);
         let at_name = name.span;
         for frame in frames {
             let name = frame.map_or_else(|| name.value.clone(), |frame| format!("{}.{frame:04}", name.value));
@@ -590,21 +605,21 @@ impl<'a> Reader<'a> {
                 let hint = "give one of them a `name`, or leave it out of the pattern with `exclude`";
                 return self.error(message, at_name, "", Some(hint));
             }
-            for machine in &machines {
-                let Some(reference) = self.reference(settings.reference.as_ref(), &name, &stem, machine, at) else {
+            for backend in &backends {
+                let Some(reference) = self.reference(settings.reference.as_ref(), &name, &stem, backend, at) else {
                     return;
                 };
                 if self.cases.len() == MAX_CASES {
                     return self.error(format!("the list has more than {MAX_CASES} images"), at, "", None);
                 }
                 let tolerances = settings.tolerance.clone().unwrap_or_default();
-                let criterion = tolerances.of_machine.get(machine).copied().unwrap_or(tolerances.others);
+                let criterion = tolerances.of_backend.get(backend).copied().unwrap_or(tolerances.others);
                 self.cases.push(Case {
                     name: name.clone(),
                     scene: scene.clone(),
                     frame,
                     options: options.clone(),
-                    machine: machine.clone(),
+                    backend: backend.clone(),
                     reference,
                     criterion,
                     facts,
@@ -615,9 +630,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Where the images of a scene are rendered.
-    fn machines(&self, settings: &Settings) -> Vec<String> {
-        match (self.machines, &settings.machines) {
-            ([], Some(machines)) => machines.iter().map(|machine| machine.value.clone()).collect(),
+    fn backends(&self, settings: &Settings) -> Vec<String> {
+        match (self.backends, &settings.backends) {
+            ([], Some(backends)) => backends.iter().map(|backend| backend.value.clone()).collect(),
             ([], None) => vec!["rpu".to_string()],
             (asked, _) => asked.to_vec(),
         }
@@ -633,13 +648,13 @@ impl<'a> Reader<'a> {
         if self.names.insert(name.clone(), scene.to_path_buf()).is_some() {
             return;
         }
-        for machine in self.machines(settings) {
+        for backend in self.backends(settings) {
             self.cases.push(Case {
                 name: name.clone(),
                 scene: scene.to_path_buf(),
                 frame: None,
                 options: Vec::new(),
-                machine,
+                backend,
                 reference: PathBuf::new(),
                 criterion: Criterion::default(),
                 facts: Facts::default(),
@@ -675,12 +690,13 @@ impl<'a> Reader<'a> {
         template: Option<&Placed<String>>,
         name: &str,
         stem: &str,
-        machine: &str,
+        backend: &str,
         scene: Span,
     ) -> Option<PathBuf> {
         let (template, at) = template.map_or((REFERENCES, scene), |template| (&template.value, template.span));
-        let known = [("name", name), ("stem", stem), ("machine", machine)];
-        let path = match filled(template, &known) {
+        let known = [("name", name), ("stem", stem), ("backend", backend)];
+        let accepted = [&known[..], &[(OLD_BACKEND, backend)]].concat();
+        let path = match filled(template, &accepted) {
             Ok(path) => path,
             Err(unknown) => {
                 self.placeholder(&unknown, &known.map(|(name, _)| name), at);

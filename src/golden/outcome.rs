@@ -223,13 +223,13 @@ pub struct Entry {
     pub command: String,
 }
 
-/// Names for folders, one for each image and machine: lower case letters, digits, dots, hyphens and
+/// Names for folders, one for each image and back end: lower case letters, digits, dots, hyphens and
 /// underscores. Those that would be alike end in a hash.
 pub fn ids(cases: &[Case]) -> Vec<String> {
     let mut seen: HashSet<String> = HashSet::new();
     let mut alike: HashSet<String> = HashSet::new();
     let plain = |case: &Case| {
-        let text = format!("{}-{}", case.name, case.machine).to_lowercase();
+        let text = format!("{}-{}", case.name, case.backend).to_lowercase();
         let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
         // Shorter than any file system's limit, and no hidden file.
         text.trim_start_matches('.').chars().map(safe).take(120).collect::<String>()
@@ -247,7 +247,7 @@ pub fn ids(cases: &[Case]) -> Vec<String> {
         }
         let mut hasher = shadewright_base::cache::KeyHasher::new("golden id");
         hasher.text(&case.name);
-        hasher.text(&case.machine);
+        hasher.text(&case.backend);
         format!("{id}-{}", &hasher.finish().to_string()[..12])
     };
     cases.iter().map(of).collect()
@@ -274,7 +274,7 @@ mod tests {
             scene: "a.rib".into(),
             frame: None,
             options: Vec::new(),
-            machine: "rpu".to_string(),
+            backend: "rpu".to_string(),
             reference: "a.exr".into(),
             criterion: Criterion::Exact,
             facts: Facts::default(),

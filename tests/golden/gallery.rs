@@ -1,5 +1,5 @@
 //! The gallery, `assets/gallery`: shaders written for it, each with a scene of its own that renders
-//! alike on both machines and is worth looking at.
+//! alike on both back ends and is worth looking at.
 //!
 //! `figures` has the figures of the RTSL paper, each by both integrators.
 //!
@@ -150,7 +150,7 @@ fn the_gallery_has_forty_shaders_of_every_kind_each_with_a_scene() {
     }
 }
 
-/// The most by which a channel of a scene, as displayed, may differ between the machines on a software
+/// The most by which a channel of a scene, as displayed, may differ between the back ends on a software
 /// driver: twice what was measured on lavapipe, 6.0e-6 of `brick` and less of the others. The normals
 /// of two scenes come from differences of neighboring positions, which amplify rounding: 9.1e-3 of
 /// `dents`, 6.8e-4 of `fractalglass`.
@@ -176,7 +176,7 @@ fn faults(name: &str, job: &Job, gpu: &mut GpuRenderer, (metric, bound): (compar
     let shows = mean > 0.06 && mean < 0.94 && spread > 0.03;
     let mut wrong = String::new();
     if !verdict.passed {
-        writeln!(wrong, "{name}: the machines differ\n{report}{verdict}").unwrap();
+        writeln!(wrong, "{name}: the back ends differ\n{report}{verdict}").unwrap();
     }
     if !shows {
         writeln!(wrong, "{name}: next to nothing is to be seen: lumas {mean} ± {spread}").unwrap();
@@ -189,7 +189,7 @@ fn adapter() -> GpuRenderer {
 }
 
 #[test]
-fn every_scene_of_the_gallery_shows_something_and_is_one_image_on_both_machines() {
+fn every_scene_of_the_gallery_shows_something_and_is_one_image_on_both_back_ends() {
     let wrong = for_all(&exhibits(), adapter, |gpu, Exhibit { name, .. }| {
         faults(name, &job(name, Some((48, 36)), Some([1, 1])), gpu, (compare::Metric::Max, bound(name)))
     });
@@ -198,7 +198,7 @@ fn every_scene_of_the_gallery_shows_something_and_is_one_image_on_both_machines(
 
 /// `assets/pfman`: the shaders of its language, alone and beside those of the others.
 #[test]
-fn every_scene_in_pfman_shows_something_and_is_one_image_on_both_machines() {
+fn every_scene_in_pfman_shows_something_and_is_one_image_on_both_back_ends() {
     let folder = fs::read_dir(repository("assets/pfman")).expect("it is part of the repository");
     let paths = folder.map(|e| e.expect("a readable folder").path());
     let scenes = paths.filter(|p| p.extension().is_some_and(|e| e == "rib"));

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A second machine that renders scenes of one color as the first does: a GPU where there is one.
+/// A second back end that renders scenes of one color as the first does: a GPU where there is one.
 const SECOND: &str = if cfg!(feature = "gpu") { "gpu" } else { "rpu-f24" };
 
 /// A surface of one color.
@@ -57,21 +57,21 @@ fn of_output(output: &Output) -> Run {
     }
 }
 
-/// The status and the results of a run, by name and machine.
+/// The status and the results of a run, by name and back end.
 fn results(folder: &Path, args: &[&str]) -> (i32, Value) {
     let run = run(folder, &[args, &["--json"]].concat());
     let document = serde_json::from_str(&run.output).unwrap_or_else(|e| panic!("{e}: {}{}", run.output, run.errors));
     (run.status, document)
 }
 
-/// `name machine status`, with `=` where nothing was rendered, in alphabetical order.
+/// `name backend status`, with `=` where nothing was rendered, in alphabetical order.
 fn lines(document: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
     let images = document["images"].as_array().expect("images").iter();
     let line = |image: &Value| {
         let same = if image["unchanged"] == true { "=" } else { "" };
-        let machine = if image["machine"] == SECOND { "second".to_string() } else { text(&image["machine"]) };
-        format!("{} {machine} {same}{}", text(&image["name"]), text(&image["status"]))
+        let backend = if image["backend"] == SECOND { "second".to_string() } else { text(&image["backend"]) };
+        format!("{} {backend} {same}{}", text(&image["name"]), text(&image["status"]))
     };
     let mut lines: Vec<String> = images.map(line).collect();
     lines.sort();
@@ -84,8 +84,8 @@ fn a_folder_goes_from_its_first_run_to_a_change_that_is_blessed() {
         folder(&[("scenes/a.rib", &scene("paint")), ("scenes/b.rib", &scene("matte")), ("scenes/paint.sl", PAINT)]);
     let at = dir.path();
     // Nothing to compare with: the renders are there to be looked at.
-    let machines = format!("rpu,{SECOND}");
-    let first = run(at, &["scenes", "--backend", &machines]);
+    let backends = format!("rpu,{SECOND}");
+    let first = run(at, &["scenes", "--backend", &backends]);
     assert_eq!(first.status, 1, "{}{}", first.output, first.errors);
     assert!(
         first.output.contains("new      a  rpu")
@@ -101,8 +101,8 @@ fn a_folder_goes_from_its_first_run_to_a_change_that_is_blessed() {
     );
     assert!(!at.join("scenes/references").exists(), "nothing is written beside the scenes");
 
-    // The first machine's render is the reference of all.
-    let (status, blessed) = results(at, &["scenes", "--backend", &machines, "--bless"]);
+    // The first back end's render is the reference of all.
+    let (status, blessed) = results(at, &["scenes", "--backend", &backends, "--bless"]);
     assert_eq!(
         (status, lines(&blessed)),
         (0, "a rpu =blessed, a second =passed, b rpu =blessed, b second =passed".to_string())
@@ -259,8 +259,8 @@ fn annotations_come_by_themselves_on_github_and_can_be_switched_off() {
 #[test]
 #[cfg(feature = "gpu")]
 fn a_device_that_is_missing_fails_its_images_and_no_others() {
-    let list = "machines = [\"rpu\"]\n[[scene]]\nfile = \"a.rib\"\n\
-        [[scene]]\nfile = \"a.rib\"\nname = \"on-another\"\nmachines = [\"gpu\"]\noptions = [\"--adapter\", \"no such adapter\"]\n";
+    let list = "backends = [\"rpu\"]\n[[scene]]\nfile = \"a.rib\"\n\
+        [[scene]]\nfile = \"a.rib\"\nname = \"on-another\"\nbackends = [\"gpu\"]\noptions = [\"--adapter\", \"no such adapter\"]\n";
     let dir = folder(&[("a.rib", &scene("matte")), ("golden.toml", list)]);
     run(dir.path(), &[".", "--only", "a", "--bless"]);
     let (status, document) = results(dir.path(), &["."]);
@@ -524,7 +524,7 @@ fn mistakes_on_the_command_line_and_in_lists_say_what_to_do() {
         ("empty/notes.txt", ""),
         (
             "wrong.toml",
-            "machines = [\"rpu\"]\noptions = [\"--spp\", \"4\", \"--sise\", \"8x8\"]\n\n[[scene]]\nfile = \"a.rib\"\ntolerence = \"exact\"\n",
+            "backends = [\"rpu\"]\noptions = [\"--spp\", \"4\", \"--sise\", \"8x8\"]\n\n[[scene]]\nfile = \"a.rib\"\ntolerence = \"exact\"\n",
         ),
     ]);
     for (args, expected) in [

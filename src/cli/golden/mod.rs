@@ -133,15 +133,15 @@ fn open(args: &GoldenArgs) -> Result<List, Failure> {
             path.file_stem().unwrap_or_default().display()
         )));
     }
-    let machines: Vec<&str> = Backend::all().map(Backend::name).collect();
+    let backends: Vec<&str> = Backend::all().map(Backend::name).collect();
     let context = Context {
-        machines: &machines,
+        backends: &backends,
         check_options: &options::check,
         read_scene: &|path| scene::read_file(path, MAX_SCENE).ok(),
     };
     let mut asked: Vec<String> = args.backends.iter().map(|backend| backend.name().to_string()).collect();
     let mut seen = HashSet::new();
-    asked.retain(|machine| seen.insert(machine.clone()));
+    asked.retain(|backend| seen.insert(backend.clone()));
     let mut sources = SourceMap::new();
     let list = List::open(path, &asked, &context, &mut sources).map_err(|d| Failure::diagnostics(&d, &sources))?;
     if list.cases.is_empty() {
@@ -208,7 +208,7 @@ fn notes(args: &GoldenArgs, list: &List, selected: &[usize], store: &Store) -> V
     notes
 }
 
-/// Makes renders the references of their images, and compares the other machines' with these.
+/// Makes renders the references of their images, and compares the other back ends' with these.
 fn bless(runner: &Runner<'_>, store: &mut Store, finished: &mut [Finished], printer: &print::Printer<'_>) {
     let mut groups: BTreeMap<PathBuf, Vec<usize>> = BTreeMap::new();
     for (i, one) in finished.iter().enumerate().filter(|(_, one)| one.entry.case.fault.is_none()) {

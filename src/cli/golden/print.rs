@@ -24,20 +24,20 @@ const MAX_NAME: usize = 48;
 /// Prints for people; nothing where programs read the results.
 pub struct Printer<'a> {
     args: &'a GoldenArgs,
-    /// The messages that were printed last: another machine often has the same.
+    /// The messages that were printed last: another back end often has the same.
     messages: RefCell<String>,
     cases: &'a [(Case, String)],
     /// Widths of the columns.
     name: usize,
-    machine: usize,
+    backend: usize,
 }
 
 impl<'a> Printer<'a> {
     /// Columns for these images.
     pub fn new(args: &'a GoldenArgs, cases: &'a [(Case, String)]) -> Self {
         let width = |of: fn(&Case) -> &str| cases.iter().map(|(case, _)| of(case).chars().count()).max().unwrap_or(0);
-        let (name, machine) = (width(|case| &case.name).min(MAX_NAME), width(|case| &case.machine));
-        Self { args, messages: RefCell::default(), cases, name, machine }
+        let (name, backend) = (width(|case| &case.name).min(MAX_NAME), width(|case| &case.backend));
+        Self { args, messages: RefCell::default(), cases, name, backend }
     }
 
     /// An image that is rendered and compared. With `--bless`, it waits for [`Printer::line`].
@@ -54,9 +54,9 @@ impl<'a> Printer<'a> {
         }
         let Entry { case, outcome, .. } = entry;
         let time = if entry.unchanged { "unchanged".to_string() } else { format!("{:.1} s", outcome.seconds()) };
-        let (name, machine, status) = (&case.name, &case.machine, outcome.status.name());
-        let (names, machines) = (self.name, self.machine);
-        let line = format!("{status:<7}  {name:<names$}  {machine:<machines$}  {time:<9}  {}", outcome.reason);
+        let (name, backend, status) = (&case.name, &case.backend, outcome.status.name());
+        let (names, backends) = (self.name, self.backend);
+        let line = format!("{status:<7}  {name:<names$}  {backend:<backends$}  {time:<9}  {}", outcome.reason);
         println!("{}", harmless(line.trim_end()));
         if outcome.status == Status::Error && *self.messages.borrow() != outcome.messages {
             let lines: Vec<&str> = outcome.messages.trim_end().lines().collect();
@@ -78,7 +78,7 @@ impl<'a> Printer<'a> {
             eprintln!(
                 "{done} of {count} done; rendering {} on {} for {:.0} s",
                 case.name,
-                case.machine,
+                case.backend,
                 time.as_secs_f64()
             );
         }
@@ -86,7 +86,7 @@ impl<'a> Printer<'a> {
 
     /// A render that did not become a reference.
     pub fn refused(&self, entry: &Entry, why: &str) {
-        eprintln!("not blessed: {} on {}: {}", entry.case.name, entry.case.machine, harmless(why));
+        eprintln!("not blessed: {} on {}: {}", entry.case.name, entry.case.backend, harmless(why));
     }
 
     /// Prints the results so far of a run that was interrupted, for programs.

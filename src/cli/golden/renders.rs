@@ -51,7 +51,7 @@ pub struct Devices {
 impl Devices {
     /// Asks another process for the adapters, where images are rendered on a GPU: drivers can crash.
     pub fn of(list: &List, selected: &[usize], stop: &AtomicBool) -> Result<Self, Failure> {
-        let uses_gpu = selected.iter().any(|&i| uses_gpu(&list.cases[i].machine));
+        let uses_gpu = selected.iter().any(|&i| uses_gpu(&list.cases[i].backend));
         if !uses_gpu {
             return Ok(Self { adapters: None });
         }
@@ -62,11 +62,11 @@ impl Devices {
     }
 
     /// A text that tells the device of a back end from others.
-    fn describe(&self, machine: &str) -> String {
-        match (uses_gpu(machine), &self.adapters) {
+    fn describe(&self, backend: &str) -> String {
+        match (uses_gpu(backend), &self.adapters) {
             (true, Some(adapters)) => adapters.to_string(),
             (true, None) => String::new(),
-            (false, _) => Backend::named(machine).map_or("", |backend| backend.info().runs_with()).to_string(),
+            (false, _) => Backend::named(backend).map_or("", |backend| backend.info().runs_with()).to_string(),
         }
     }
 
@@ -76,8 +76,8 @@ impl Devices {
     }
 }
 
-fn uses_gpu(machine: &str) -> bool {
-    Backend::named(machine).is_some_and(|backend| backend.info().uses_gpu)
+fn uses_gpu(backend: &str) -> bool {
+    Backend::named(backend).is_some_and(|backend| backend.info().uses_gpu)
 }
 
 /// An image that is rendered and judged, or that was kept.
@@ -226,7 +226,7 @@ impl<'a> Runner<'a> {
             return Some(Finished { entry: entry(outcome, false), record: None });
         }
         let rendered = {
-            let _one_at_a_time = uses_gpu(&case.machine).then(|| gpu.lock().unwrap_or_else(PoisonError::into_inner));
+            let _one_at_a_time = uses_gpu(&case.backend).then(|| gpu.lock().unwrap_or_else(PoisonError::into_inner));
             self.render(case, id)?
         };
         Some(match rendered {
@@ -257,7 +257,7 @@ impl<'a> Runner<'a> {
         }
         let mut words: Vec<OsString> = vec!["render".into(), scene, "-o".into(), out.clone()];
         words.extend(case.options.iter().map(OsString::from));
-        words.extend(["--backend".into(), OsString::from(&case.machine)]);
+        words.extend(["--backend".into(), OsString::from(&case.backend)]);
         if let Some(frame) = case.frame {
             words.push(format!("--frames={frame}").into());
         }
@@ -279,7 +279,7 @@ impl<'a> Runner<'a> {
     fn subject(&self, case: &Case) -> String {
         let mut hasher = KeyHasher::new("golden render");
         hasher.text(&self.program);
-        hasher.text(&self.devices.describe(&case.machine));
+        hasher.text(&self.devices.describe(&case.backend));
         for word in Self::words(case, &OsString::new()) {
             hasher.bytes(word.as_encoded_bytes());
         }
@@ -288,7 +288,7 @@ impl<'a> Runner<'a> {
 
     /// Renders an image: its outcome, and the files that it depends on. `None` if it was interrupted.
     fn render(&self, case: &Case, id: &str) -> Option<Result<(Outcome, Files), Outcome>> {
-        if uses_gpu(&case.machine) && self.devices.has_no_adapter() {
+        if uses_gpu(&case.backend) && self.devices.has_no_adapter() {
             let reason = "there is no GPU adapter; install a Vulkan driver, or leave this backend out: --backend rpu";
             return Some(Err(Outcome::error(Cause::Device, reason, "", 0.0)));
         }
@@ -573,7 +573,7 @@ pub fn json(entry: &Entry, output: &Output) -> Value {
     let render = outcome.render.as_ref();
     json!({
         "name": case.name,
-        "machine": case.machine,
+        "backend": case.backend,
         "status": outcome.status,
         "reason": outcome.reason,
         "cause": outcome.cause,

@@ -15,7 +15,7 @@
 //! - A pixel's variance from few batches can be small by chance, or nothing where a sample is one of
 //!   two values. For the test of the pixel itself it is not taken below the mean of the 3×3 pixels
 //!   around it.
-//! - Machines round differently, and sums of more samples are less exact: a difference counts from
+//! - Back ends round differently, and sums of more samples are less exact: a difference counts from
 //!   [`ROUNDING`] of the value on, and [`SUMMATION`] for each sample.
 
 use super::regions::{self, Region};

@@ -21,10 +21,10 @@ pub struct Tolerance {
     pub over_threshold_share: f64,
 }
 
-/// Two renders of one scene on two machines: FLIP mean below 0.01, and fewer than 0.1 % of pixels
+/// Two renders of one scene on two back ends: FLIP mean below 0.01, and fewer than 0.1 % of pixels
 /// over 4/255.
 ///
-/// The machines run the same arithmetic, so only rounding (fused multiply-adds, a driver's square
+/// The back ends run the same arithmetic, so only rounding (fused multiply-adds, a driver's square
 /// root) may distinguish them: the share leaves room for pixels on edges, where a ray may fall on
 /// the other side. FLIP's scale is steep: mid-gray off by one level everywhere is a mean of 0.030,
 /// by four levels 0.079 (the first is a test in [`super::flip`]), so 0.01 lets about a third of the

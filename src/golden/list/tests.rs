@@ -12,7 +12,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-fn opened(path: &Path, machines: &[String]) -> Result<List, String> {
+fn opened(path: &Path, backends: &[String]) -> Result<List, String> {
     let check = |options: &[String]| match options.iter().find(|word| word.starts_with("--bad")) {
         Some(word) => Err(OptionError {
             message: format!("unexpected argument '{word}' found"),
@@ -22,19 +22,19 @@ fn opened(path: &Path, machines: &[String]) -> Result<List, String> {
         None => Ok(Facts::default()),
     };
     let context = Context {
-        machines: &["gpu", "rpu", "rpu-f24"],
+        backends: &["gpu", "rpu", "rpu-f24"],
         check_options: &check,
         read_scene: &|path| fs::read(path).ok(),
     };
     let mut sources = SourceMap::new();
-    List::open(path, machines, &context, &mut sources).map_err(|d| d.render(&sources))
+    List::open(path, backends, &context, &mut sources).map_err(|d| d.render(&sources))
 }
 
-/// Name, machine, reference and tolerance of each case.
+/// Name, back end, reference and tolerance of each case.
 fn shown(list: &List) -> Vec<String> {
     let one = |case: &Case| {
         let reference = case.reference.display().to_string().replace('\\', "/");
-        format!("{} {} {reference} {}", case.name, case.machine, case.criterion)
+        format!("{} {} {reference} {}", case.name, case.backend, case.criterion)
     };
     list.cases.iter().map(one).collect()
 }
@@ -90,11 +90,11 @@ fn files_of_one_name_are_called_with_their_extensions() {
 #[test]
 fn a_list_has_defaults_and_scenes_with_their_own() {
     let list = read(
-        "machines = [\"rpu\", \"gpu\"]\noptions = [\"--size\", \"8x8\"]\n\
+        "backends = [\"rpu\", \"gpu\"]\noptions = [\"--size\", \"8x8\"]\n\
          tolerance = { rpu = \"exact\", gpu = { metric = \"max\", threshold = 1e-3 } }\n\
          [[scene]]\nfile = \"*.rib\"\n\
-         [[scene]]\nfile = \"sub/*\"\nname = \"other/{stem}\"\nmachines = \"rpu-f24\"\ntolerance = \"default\"\n\
-         reference = \"images/{name}-{machine}.png\"\nframes = \"1..2\"\noptions = []\n",
+         [[scene]]\nfile = \"sub/*\"\nname = \"other/{stem}\"\nbackends = \"rpu-f24\"\ntolerance = \"default\"\n\
+         reference = \"images/{name}-{backend}.png\"\nframes = \"1..2\"\noptions = []\n",
     );
     let list = list.expect("a list");
     assert_eq!(
@@ -110,6 +110,23 @@ fn a_list_has_defaults_and_scenes_with_their_own() {
     );
     assert_eq!(list.cases[0].options, ["--size", "8x8"]);
     assert_eq!((list.cases[5].frame, list.cases[5].options.len()), (Some(2), 0));
+}
+
+#[test]
+fn the_key_machines_and_its_placeholder_are_still_read() {
+    let list = |key: &str, placeholder: &str| {
+        let list = read(&format!(
+            "{key} = [\"rpu\", \"gpu\"]\nreference = \"images/{{name}}-{placeholder}.png\"\n\
+             [[scene]]\nfile = \"a.rib\"\n[[scene]]\nfile = \"b.rib\"\n{key} = \"rpu-f24\"\n"
+        ));
+        shown(&list.expect("a list"))
+    };
+    let expected =
+        ["a rpu images/a-rpu.png default", "a gpu images/a-gpu.png default", "b rpu-f24 images/b-rpu-f24.png default"];
+    assert_eq!(list("backends", "{backend}"), expected);
+    assert_eq!(list("machines", "{machine}"), expected);
+    let both = read("backends = [\"rpu\"]\nmachines = [\"gpu\"]\n").expect_err("two names of one key");
+    assert!(both.contains("`machines` is the old name of `backends`"), "{both}");
 }
 
 #[test]
@@ -139,23 +156,23 @@ fn every_metric_is_a_tolerance() {
 #[test]
 fn an_unknown_key_is_reported_with_its_line_and_what_was_meant() {
     assert_eq!(
-        read("machines = [\"rpu\"]\n\n[[scene]]\nfile = \"*.rib\"\ntolerence = \"exact\"\n").expect_err("a typo"),
+        read("backends = [\"rpu\"]\n\n[[scene]]\nfile = \"*.rib\"\ntolerence = \"exact\"\n").expect_err("a typo"),
         "error: unknown key `tolerence`\n  --> DIR/golden.toml:5:1\n  |\n5 | tolerence = \"exact\"\n  | ^^^^^^^^^ did you mean `tolerance`?\n  |\n  \
-         = hint: a scene has the keys exclude, file, frames, machines, name, options, reference, tolerance\n\n"
+         = hint: a scene has the keys backends, exclude, file, frames, name, options, reference, tolerance\n\n"
     );
 }
 
 #[test]
 fn mistakes_say_what_is_wrong_and_what_would_be_right() {
     for (text, expected) in [
-        ("machines = [", &["this is not TOML", "golden.toml:1"][..]),
+        ("backends = [", &["this is not TOML", "golden.toml:1"][..]),
         (
-            "machines = [\"gpus\"]",
-            &["there is no machine `gpus`", "did you mean `gpu`?", "there are gpu, rpu, rpu-f24"],
+            "backends = [\"gpus\"]",
+            &["there is no back end `gpus`", "did you mean `gpu`?", "there are gpu, rpu, rpu-f24"],
         ),
-        ("machines = []", &["`machines` is empty"]),
-        ("machines = [\"rpu\", \"RPU\"]", &["`RPU` is named twice"]),
-        ("machines = [1]", &["`machines` must be a string", "this is a number"]),
+        ("backends = []", &["`backends` is empty"]),
+        ("backends = [\"rpu\", \"RPU\"]", &["`RPU` is named twice"]),
+        ("backends = [1]", &["`backends` must be a string", "this is a number"]),
         ("options = \"--size 8x8\"", &["`options` must be a list of words", "[\"--size\", \"8x8\"]"]),
         (
             "options = [\"--size\", \"8x8\", \"--bad\"]",
@@ -170,7 +187,7 @@ fn mistakes_say_what_is_wrong_and_what_would_be_right() {
         ("tolerance = { metric = \"rmse\", threshold = \"1\" }", &["`threshold` must be a number"]),
         ("tolerance = { metric = \"rmse\", threshold = nan }", &["`threshold` is missing"]),
         ("tolerance = { metric = \"rmse\", treshold = 1 }", &["unknown key `treshold`", "did you mean `threshold`?"]),
-        ("tolerance = { cpu = \"exact\" }", &["there is no machine `cpu`"]),
+        ("tolerance = { cpu = \"exact\" }", &["there is no back end `cpu`"]),
         ("scene = 3", &["`scene` must be an array of tables"]),
         ("scene = [3]", &["a scene must be a table"]),
         ("[[scene]]\nname = \"x\"", &["a scene without `file`"]),
@@ -211,9 +228,9 @@ fn mistakes_say_what_is_wrong_and_what_would_be_right() {
 
 #[test]
 fn all_mistakes_are_reported_at_once() {
-    let error = read("machine = 1\ntolerance = 2\n[[scene]]\nfil = \"a.rib\"\n[[scene]]\nfile = \"c.rib\"\n")
+    let error = read("backend = 1\ntolerance = 2\n[[scene]]\nfil = \"a.rib\"\n[[scene]]\nfile = \"c.rib\"\n")
         .expect_err("four");
-    for part in ["unknown key `machine`", "this is no tolerance", "unknown key `fil`", "there is no file `c.rib`"] {
+    for part in ["unknown key `backend`", "this is no tolerance", "unknown key `fil`", "there is no file `c.rib`"] {
         assert!(error.contains(part), "{part}:\n{error}");
     }
 }

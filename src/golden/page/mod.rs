@@ -154,7 +154,7 @@ fn top(page: &mut String, header: &Header, entries: &[Entry], counts: &[(Status,
 fn list(page: &mut String, entries: &[Entry]) {
     page.push_str(
         "<nav class=\"list\" aria-label=\"Images\">\n<div class=\"filter\">\
-         <input type=\"search\" placeholder=\"Filter (key /)\" aria-label=\"Filter images by name, machine or reason\">\
+         <input type=\"search\" placeholder=\"Filter (key /)\" aria-label=\"Filter images by name, back end or reason\">\
          <div class=\"states\" role=\"group\" aria-label=\"Outcomes that are listed\"></div></div>\n\
          <table>\n<caption>All images, failures first</caption>\n<tbody>\n",
     );
@@ -169,11 +169,11 @@ fn list(page: &mut String, entries: &[Entry]) {
         let _ = writeln!(
             page,
             "<tr><td><a class=\"item\" href=\"#{}\" data-status=\"{status}\"><span class=\"dot {status}\"></span>\
-             <span class=\"name\">{}</span><span class=\"machine\">{}</span>\
+             <span class=\"name\">{}</span><span class=\"backend\">{}</span>\
              <span class=\"why\"><span class=\"visually-hidden\">{status}: </span>{}</span></a></td></tr>",
             anchor(i),
             escaped(&case.name),
-            escaped(&case.machine),
+            escaped(&case.backend),
             prose(&why)
         );
     }
@@ -183,14 +183,14 @@ fn list(page: &mut String, entries: &[Entry]) {
 /// One image: what was found, its pixels, its numbers and how to repeat it.
 fn article(page: &mut String, anchor: &str, header: &Header, entry: &Entry, shown: &[Shown]) {
     let Entry { case, outcome, unchanged, command, .. } = entry;
-    let Case { name, machine, .. } = case;
+    let Case { name, backend, .. } = case;
     let status = outcome.status;
     let _ = write!(
         page,
-        "<article id=\"{anchor}\" class=\"result\">\n<h2>{} <span class=\"machine\">on {}</span> \
+        "<article id=\"{anchor}\" class=\"result\">\n<h2>{} <span class=\"backend\">on {}</span> \
          <span class=\"badge {status}\">{status}</span>",
         escaped(name),
-        escaped(machine)
+        escaped(backend)
     );
     if *unchanged {
         page.push_str(" <span class=\"badge none\">unchanged</span>");

@@ -19,7 +19,7 @@ fn entry(name: &str, status: Status) -> Entry {
         scene: format!("{name}.rib").into(),
         frame: None,
         options: Vec::new(),
-        machine: "rpu".to_string(),
+        backend: "rpu".to_string(),
         reference: format!("references/{name}.exr").into(),
         criterion: Criterion::Default,
         facts: Facts { seed: 7, ..Facts::default() },
@@ -85,9 +85,9 @@ fn the_page_stays_small_however_many_images_fail() {
 }
 
 #[test]
-fn junit_counts_failures_and_errors_of_each_machine() {
+fn junit_counts_failures_and_errors_of_each_back_end() {
     let mut on_gpu = entry("b", Status::Error);
-    on_gpu.case.machine = "gpu".to_string();
+    on_gpu.case.backend = "gpu".to_string();
     let entries = [entry("a", Status::Failed), entry("b", Status::Passed), entry("c", Status::New), on_gpu];
     let text = junit::document("scenes", "2026-01-31T00:00:00Z", &entries);
     assert!(

@@ -54,7 +54,7 @@ pub fn section() -> String {
     page
 }
 
-/// The root mean square by which a figure, as displayed, may differ between the machines on a software
+/// The root mean square by which a figure, as displayed, may differ between the back ends on a software
 /// driver: twice what was measured on lavapipe, 4e-6 where no pixel takes another way. One pixel of
 /// three figures does, at an edge or where a mirrored ray misses: 2.7e-3, 5.8e-4 and 2.0e-4.
 fn bound(name: &str, integrator: Integrator) -> f64 {
@@ -67,7 +67,7 @@ fn bound(name: &str, integrator: Integrator) -> f64 {
 }
 
 #[test]
-fn every_figure_shows_something_by_both_integrators_and_is_one_image_on_both_machines() {
+fn every_figure_shows_something_by_both_integrators_and_is_one_image_on_both_back_ends() {
     let wrong = for_all(&all(), adapter, |gpu, (name, integrator)| {
         let job = job(name, *integrator, Some((60, 40)), Some([1, 1]));
         let closeness = (Metric::Rmse, bound(name, *integrator));
