@@ -2,7 +2,7 @@
 //! kinds, for as long as is asked. The program must not panic or end, its window must answer, and
 //! its memory must stay flat.
 //!
-//! `cargo test --test monkey -- [--seconds N] [--backend gpu|rpu] [--seed N]`; without a machine
+//! `cargo test --test monkey -- [--seconds N] [--backend gpu|rpu] [--seed N]`; without a back end
 //! both have their turn. The same seed gives the same events. Nothing that it does can write a file
 //! outside its own folder: the menus and the dialog that saves are left alone, and nothing is
 //! confirmed by keys.

@@ -181,7 +181,7 @@ impl Arguments {
     }
 
     /// Takes two images: of the parameters, and the inspector with a picked pixel; and of the two
-    /// machines side by side.
+    /// back ends side by side.
     fn take_screenshots(&self, folder: &Path) {
         let home = tempfile::tempdir().expect("a folder");
         let settings = json!({

@@ -65,8 +65,8 @@ impl Desk {
             for event in self.events(until) {
                 match &event {
                     Event::Broken(failure) => return Err(diagnostics(&failure.diagnostics, &failure.sources)),
-                    Event::MachineFailed(machine, message) => {
-                        return Err(anyhow!("the {} failed: {message}", machine.name()));
+                    Event::BackendFailed(backend, message) => {
+                        return Err(anyhow!("the {} failed: {message}", backend.name()));
                     }
                     _ => {}
                 }
@@ -79,9 +79,9 @@ impl Desk {
     }
 
     /// The next image of a back end for which `is_it` holds.
-    fn image(&mut self, machine: Backend, is_it: impl Fn(&Shown) -> bool) -> anyhow::Result<Arc<Shown>> {
+    fn image(&mut self, backend: Backend, is_it: impl Fn(&Shown) -> bool) -> anyhow::Result<Arc<Shown>> {
         self.wait_for(|event| match event {
-            Event::Image(shown) if shown.machine == machine && is_it(shown) => Some(shown.clone()),
+            Event::Image(shown) if shown.backend == backend && is_it(shown) => Some(shown.clone()),
             _ => None,
         })
     }
@@ -119,11 +119,11 @@ pub fn orbit(mesh: Option<&Path>, adapter: Option<&str>, quiet: bool) -> anyhow:
         Event::Loaded(state) => Some(state.clone()),
         _ => None,
     })?;
-    let mut machines = vec![Backend::RPU];
+    let mut backends = vec![Backend::RPU];
     if adapter.is_some() || has_hardware_adapter() {
-        machines.push(Backend::GPU);
+        backends.push(Backend::GPU);
     }
-    let rows = machines.into_iter().map(|machine| measure(&mut desk, &state, machine));
+    let rows = backends.into_iter().map(|backend| measure(&mut desk, &state, backend));
     let rows = rows.collect::<anyhow::Result<Vec<Value>>>()?;
     let format = state.scene.format;
     if !quiet {
@@ -139,7 +139,7 @@ pub fn orbit(mesh: Option<&Path>, adapter: Option<&str>, quiet: bool) -> anyhow:
         heads.iter().for_each(|head| print!(" {head:>8}"));
         println!();
         for row in &rows {
-            print!("{:<8}", row["machine"].as_str().unwrap_or("?"));
+            print!("{:<8}", row["backend"].as_str().unwrap_or("?"));
             let keys = [
                 "first_ms",
                 "first_worst_ms",
@@ -158,12 +158,12 @@ pub fn orbit(mesh: Option<&Path>, adapter: Option<&str>, quiet: bool) -> anyhow:
         "triangles": state.scene.triangle_count(),
         "width": format.width,
         "height": format.height,
-        "machines": rows,
+        "backends": rows,
     }))
 }
 
 /// Orbits with one back end, first view by view, then while dragging.
-fn measure(desk: &mut Desk, state: &State, machine: Backend) -> anyhow::Result<Value> {
+fn measure(desk: &mut Desk, state: &State, backend: Backend) -> anyhow::Result<Value> {
     let format = state.scene.format;
     let mut navigation = Navigation::new(&state.scene.camera, state.scene.bounds());
     let mut next = || {
@@ -171,16 +171,16 @@ fn measure(desk: &mut Desk, state: &State, machine: Backend) -> anyhow::Result<V
         View { camera: navigation.camera().clone(), format }
     };
     let mut times = Times::default();
-    desk.workers.send(Command::Draw(vec![machine]));
+    desk.workers.send(Command::Draw(vec![backend]));
     let mut device = String::new();
     for number in 0..UNCOUNTED + VIEWS {
         let view = next();
         let start = Instant::now();
         desk.workers.send(Command::Look(view.clone()));
-        let first = desk.image(machine, |shown| shown.view == view)?;
+        let first = desk.image(backend, |shown| shown.view == view)?;
         let first_time = start.elapsed();
         if !first.is_finished() {
-            desk.image(machine, |shown| shown.view == view && shown.is_finished())?;
+            desk.image(backend, |shown| shown.view == view && shown.is_finished())?;
         }
         device = first.described.to_string();
         if number >= UNCOUNTED {
@@ -196,7 +196,7 @@ fn measure(desk: &mut Desk, state: &State, machine: Backend) -> anyhow::Result<V
         desk.workers.send(Command::Look(next()));
         while Instant::now() < due {
             for event in desk.events(due) {
-                if matches!(&event, Event::Image(shown) if shown.machine == machine) {
+                if matches!(&event, Event::Image(shown) if shown.backend == backend) {
                     times.gaps.push(milliseconds(last.elapsed()));
                     last = Instant::now();
                 }
@@ -207,7 +207,7 @@ fn measure(desk: &mut Desk, state: &State, machine: Backend) -> anyhow::Result<V
     let gaps =
         if times.gaps.is_empty() { vec![f64::from(DRAGGED_VIEWS as u32) * milliseconds(DRAG)] } else { times.gaps };
     Ok(json!({
-        "machine": machine.name(),
+        "backend": backend.name(),
         "device": device,
         "first_ms": rounded(median(times.first.clone())),
         "first_worst_ms": rounded(worst(&times.first)),

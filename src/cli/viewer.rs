@@ -18,7 +18,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     let mut project = project::Options { kernels: true, ..project_options(&args.scene)? };
     (project.open.strict, project.open.headlight) = (false, true);
     project.specialize = args.scene.compiler.specialize.specialize.unwrap_or(Specialize::CONSTANTS);
-    let machine = match args.backend {
+    let backend = match args.backend {
         BackendChoice::Auto => None,
         BackendChoice::Named(backend) if Backend::INTERACTIVE.contains(&backend) => Some(backend),
         BackendChoice::Named(backend) => {
@@ -29,7 +29,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     let options = viewer::Options {
         source,
         project,
-        machine,
+        backend,
         adapter: args.gpu.adapter.adapter.clone(),
         samples: args.scene.sampling.spp,
         budget: args.scene.compiler.budget,

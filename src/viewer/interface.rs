@@ -31,7 +31,7 @@ impl Interface {
         let file = Settings::usual_file();
         let settings = file.as_deref().map(Settings::read).unwrap_or_default();
         let mut display = settings.display;
-        display.machine = options.machine.unwrap_or(display.machine);
+        display.backend = options.backend.unwrap_or(display.backend);
         let workers = Workers::start(workers::Options::from(&options), wake);
         let mut model = Model::new(options.source, display);
         if let Some(samples) = options.samples {

@@ -37,7 +37,7 @@ pub struct Options {
     /// How it is read and linked.
     pub project: project::Options,
     /// The back end whose image is shown at first; `None` for the last one used.
-    pub machine: Option<Backend>,
+    pub backend: Option<Backend>,
     /// Part of the name of the GPU adapter to draw on; `None` for the best one.
     pub adapter: Option<String>,
     /// Samples a pixel; `None` for the scene's.

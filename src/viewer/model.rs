@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How the machines' images are shown.
+/// How the back ends' images are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Comparison {
     /// The image of the chosen back end.
@@ -82,8 +82,9 @@ const SIDES: std::ops::RangeInclusive<f32> = 16.0..=4096.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Display {
-    /// The back end whose image is shown alone.
-    pub machine: Backend,
+    /// The back end whose image is shown alone; `machine` in older settings.
+    #[serde(alias = "machine")]
+    pub backend: Backend,
     /// The way in which the two images are compared.
     pub comparison: Comparison,
     /// Where the divider of [`Comparison::Split`] is, from 0 to 1.
@@ -97,7 +98,7 @@ pub struct Display {
 impl Default for Display {
     fn default() -> Self {
         Self {
-            machine: Backend::RPU,
+            backend: Backend::RPU,
             comparison: Comparison::default(),
             divider: 0.5,
             look: Look::default(),
@@ -108,7 +109,7 @@ impl Default for Display {
 
 /// The state of a back end.
 #[derive(Clone, Debug)]
-pub struct MachineModel {
+pub struct BackendModel {
     /// The back end's latest image.
     pub shown: Option<Arc<Shown>>,
     /// True if it is compiling a program.
@@ -124,7 +125,7 @@ pub struct MachineModel {
 /// Passes and frames whose times are plotted.
 const PLOTTED: usize = 240;
 
-impl Default for MachineModel {
+impl Default for BackendModel {
     fn default() -> Self {
         Self { shown: None, preparing: false, kernels: [0, 0], failure: None, passes: History::of(PLOTTED) }
     }
@@ -145,7 +146,7 @@ pub struct Picked {
     pub known: Option<Arc<Probed>>,
 }
 
-/// Where the machines differ at a pixel.
+/// Where the back ends differ at a pixel.
 #[derive(Clone, Debug, Default)]
 pub struct DivergenceModel {
     /// Column and row of the pixel that was asked for.
@@ -226,7 +227,7 @@ pub enum Action {
     SetOptions(OptionEdits),
     /// Probes a sample of a pixel.
     Pick([u32; 2], u32),
-    /// Looks where the machines differ at a pixel.
+    /// Looks where the back ends differ at a pixel.
     Diverge([u32; 2]),
     /// Clears the picked pixel.
     Unpick,
@@ -260,14 +261,14 @@ pub struct Model {
     /// Why the current scene cannot be rendered.
     pub failure: Option<Arc<Failure>>,
     /// One for each of [`Backend::INTERACTIVE`], in its order.
-    machines: [MachineModel; Backend::INTERACTIVE.len()],
+    backends: [BackendModel; Backend::INTERACTIVE.len()],
     /// How the image is shown.
     pub display: Display,
     /// Samples per pixel set by the user; `None` for the scene's.
     pub samples: Option<u32>,
     /// The pixel that was picked.
     pub picked: Option<Picked>,
-    /// Where the machines differ at a pixel.
+    /// Where the back ends differ at a pixel.
     pub divergence: DivergenceModel,
     /// The inspected shader.
     pub inspected: Inspected,
@@ -300,7 +301,7 @@ impl Model {
             specialized_in: None,
             state: None,
             failure: None,
-            machines: Default::default(),
+            backends: Default::default(),
             display,
             samples: None,
             picked: None,
@@ -316,14 +317,14 @@ impl Model {
             sent_view: None,
             left: 0,
         };
-        model.choose_machines();
+        model.choose_backends();
         model.apply(Action::Open(source));
         model
     }
 
-    /// A machine.
-    pub fn machine(&self, machine: Backend) -> &MachineModel {
-        &self.machines[machine.index()]
+    /// A back end.
+    pub fn backend(&self, backend: Backend) -> &BackendModel {
+        &self.backends[backend.index()]
     }
 
     /// The camera, once a scene is there.
@@ -370,11 +371,11 @@ impl Model {
 
     /// The shown image: the chosen back end's, or the other's while that has none of this scene.
     pub fn shown(&self) -> Option<&Arc<Shown>> {
-        let chosen = self.machine(self.display.machine).shown.as_ref();
+        let chosen = self.backend(self.display.backend).shown.as_ref();
         let current = self.state.as_ref().map(|s| s.version);
         let is_current = |shown: &&Arc<Shown>| Some(shown.state) == current;
         let others =
-            || Backend::INTERACTIVE.into_iter().filter_map(|m| self.machine(m).shown.as_ref()).find(is_current);
+            || Backend::INTERACTIVE.into_iter().filter_map(|m| self.backend(m).shown.as_ref()).find(is_current);
         chosen.filter(is_current).or_else(others).or(chosen)
     }
 
@@ -391,7 +392,7 @@ impl Model {
                 self.divergence = DivergenceModel::default();
                 self.inspected = Inspected::default();
                 self.array = ArrayModel::default();
-                self.machines.iter_mut().for_each(|m| m.shown = None);
+                self.backends.iter_mut().for_each(|m| m.shown = None);
                 self.busy = Some("reading the scene".to_string());
                 self.commands.push(Command::Open(source));
             }
@@ -411,7 +412,7 @@ impl Model {
             Action::SetPivot(point) => self.navigate(|n, _| n.set_pivot(point)),
             Action::SetDisplay(display) => {
                 self.display = display;
-                self.choose_machines();
+                self.choose_backends();
                 self.send_view();
             }
             Action::SetSamples(samples) => {
@@ -453,9 +454,9 @@ impl Model {
                 (self.array.stage, self.array.failure) = (None, None);
                 self.commands.push(Command::Simulate(request));
             }
-            Action::Retry(machine) => {
-                self.machines[machine.index()].failure = None;
-                self.commands.push(Command::Retry(machine));
+            Action::Retry(backend) => {
+                self.backends[backend.index()].failure = None;
+                self.commands.push(Command::Retry(backend));
             }
             Action::Notify(notice) => self.notices.push(notice),
             // The interface has the clipboard and the files.
@@ -476,11 +477,11 @@ impl Model {
                 self.failure = Some(failure);
             }
             Event::Image(shown) => {
-                let machine = &mut self.machines[shown.machine.index()];
-                machine.preparing = false;
-                machine.failure = None;
-                machine.passes.push(shown.pass);
-                machine.shown = Some(shown);
+                let backend = &mut self.backends[shown.backend.index()];
+                backend.preparing = false;
+                backend.failure = None;
+                backend.passes.push(shown.pass);
+                backend.shown = Some(shown);
             }
             Event::Refused(text) => self.notices.push(Notice { text, is_error: true }),
             Event::Probed(probed) => {
@@ -496,13 +497,13 @@ impl Model {
                     self.divergence.found = Some(diverged);
                 }
             }
-            Event::Preparing { machine, done, of } => {
-                let machine = &mut self.machines[machine.index()];
-                machine.preparing = true;
-                machine.kernels = [done, of];
+            Event::Preparing { backend, done, of } => {
+                let backend = &mut self.backends[backend.index()];
+                backend.preparing = true;
+                backend.kernels = [done, of];
             }
-            Event::MachineFailed(machine, message) => {
-                let failed = &mut self.machines[machine.index()];
+            Event::BackendFailed(backend, message) => {
+                let failed = &mut self.backends[backend.index()];
                 failed.preparing = false;
                 failed.failure = Some(message);
             }
@@ -582,9 +583,9 @@ impl Model {
     }
 
     /// Sends the set of visible back ends to the worker threads.
-    fn choose_machines(&mut self) {
+    fn choose_backends(&mut self) {
         let wanted = match self.display.comparison {
-            Comparison::Single => vec![self.display.machine],
+            Comparison::Single => vec![self.display.backend],
             _ => Backend::INTERACTIVE.to_vec(),
         };
         if wanted != self.drawing {
@@ -627,13 +628,13 @@ pub(super) mod tests {
     "#;
 
     /// An image of one color.
-    pub fn shown(model: &Model, machine: Backend, step: u32) -> Arc<Shown> {
+    pub fn shown(model: &Model, backend: Backend, step: u32) -> Arc<Shown> {
         let view = model.view().unwrap();
         let [width, height] = [view.format.width.div_ceil(step), view.format.height.div_ceil(step)];
         let rgba = vec![[0.5, 0.25, 0.125, 1.0]; (width * height) as usize];
         Arc::new(Shown {
-            machine,
-            described: "a machine".into(),
+            backend,
+            described: "a back end".into(),
             state: model.state.as_ref().unwrap().version,
             specialized: false,
             view,
@@ -662,7 +663,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_new_model_asks_for_its_scene_and_for_the_machine_that_is_looked_at() {
+    fn a_new_model_asks_for_its_scene_and_for_the_back_end_that_is_looked_at() {
         let model = Model::new(Source::BuiltIn("glass".into()), Display::default());
         let is_open = |c: &Command| matches!(c, Command::Open(Source::BuiltIn(name)) if name == "glass");
         assert!(model.commands.iter().any(is_open));
@@ -701,9 +702,9 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_other_machines_image_stands_in_until_the_chosen_one_has_drawn_the_scene() {
+    fn the_other_back_ends_image_stands_in_until_the_chosen_one_has_drawn_the_scene() {
         let mut model = loaded();
-        model.apply(Action::SetDisplay(Display { machine: Backend::GPU, ..model.display }));
+        model.apply(Action::SetDisplay(Display { backend: Backend::GPU, ..model.display }));
         assert!(model.shown().is_none());
         let of_rpu = shown(&model, Backend::RPU, 4);
         model.handle(Event::Image(of_rpu.clone()));
@@ -806,13 +807,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_machine_that_failed_says_why_until_it_draws_again() {
+    fn a_back_end_that_failed_says_why_until_it_draws_again() {
         let mut model = loaded();
-        model.handle(Event::MachineFailed(Backend::GPU, "the device was lost".into()));
-        assert!(model.machine(Backend::GPU).failure.is_some());
+        model.handle(Event::BackendFailed(Backend::GPU, "the device was lost".into()));
+        assert!(model.backend(Backend::GPU).failure.is_some());
         let image = shown(&model, Backend::GPU, 1);
         model.handle(Event::Image(image));
-        assert!(model.machine(Backend::GPU).failure.is_none());
+        assert!(model.backend(Backend::GPU).failure.is_none());
     }
 
     #[test]
@@ -848,10 +849,10 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn comparing_draws_on_both_machines() {
+    fn comparing_draws_on_both_back_ends() {
         let mut model = loaded();
         model.commands.clear();
         model.apply(Action::SetDisplay(Display { comparison: Comparison::Split, ..model.display }));
-        assert!(matches!(model.commands.as_slice(), [Command::Draw(machines)] if *machines == Backend::INTERACTIVE));
+        assert!(matches!(model.commands.as_slice(), [Command::Draw(backends)] if *backends == Backend::INTERACTIVE));
     }
 }

@@ -70,7 +70,7 @@ const INSPECTOR: Region = Region { x: [0.75, 1.0], y: [0.1, 0.6] };
 const FOOT: Region = Region { x: [0.0, 1.0], y: [0.5, 1.0] };
 /// Background of the image at its foot, in windows of many sizes.
 const IMAGE_FOOT: Region = Region { x: [0.48, 0.52], y: [0.93, 0.945] };
-/// The buttons that choose a machine, in a window of 640 × 480.
+/// The buttons that choose a back end, in a window of 640 × 480.
 const TOOLS: Region = Region { x: [0.0, 0.16], y: [0.055, 0.1] };
 /// A part of the panel of parameters that is the image's background when there is no panel, in a
 /// window of 900 × 600.
@@ -374,7 +374,7 @@ fn the_scene_is_moved_flown_through_blinked_and_its_program_is_listed() {
     program.until("the scene alone", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(IMAGE_FOOT, GRAY));
 
     program.display.key(u32::from(b'4'));
-    let of_one = program.until("the image of one machine", |seen| seen.shows(MIDDLE, GREEN));
+    let of_one = program.until("the image of one back end", |seen| seen.shows(MIDDLE, GREEN));
     program.until("that of the other, by its name", |seen| {
         seen.changed(&of_one, CORNER) > 0.001 && seen.shows(MIDDLE, GREEN)
     });

@@ -21,7 +21,7 @@ impl ErrorOverlay {
     pub fn show(&mut self, ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
         let failed: Vec<(Backend, &str)> = Backend::INTERACTIVE
             .into_iter()
-            .filter_map(|machine| Some((machine, model.machine(machine).failure.as_deref()?)))
+            .filter_map(|backend| Some((backend, model.backend(backend).failure.as_deref()?)))
             .collect();
         if model.failure.is_none() && failed.is_empty() {
             self.rendered = None;
@@ -39,8 +39,8 @@ impl ErrorOverlay {
                 if let Some(failure) = &model.failure {
                     self.errors(ui, failure, model.state.is_some(), space.height() * 0.6);
                 }
-                for (machine, message) in failed {
-                    self.failed_machine(ui, machine, message, actions);
+                for (backend, message) in failed {
+                    self.failed_backend(ui, backend, message, actions);
                 }
             });
         });
@@ -64,14 +64,14 @@ impl ErrorOverlay {
         }
     }
 
-    fn failed_machine(&self, ui: &mut egui::Ui, machine: Backend, message: &str, actions: &mut Vec<Action>) {
+    fn failed_backend(&self, ui: &mut egui::Ui, backend: Backend, message: &str, actions: &mut Vec<Action>) {
         ui.label(
-            RichText::new(format!("The {} cannot render this", machine.title())).strong().color(super::error_color(ui)),
+            RichText::new(format!("The {} cannot render this", backend.title())).strong().color(super::error_color(ui)),
         );
         ui.label(RichText::new(message).monospace());
         ui.horizontal(|ui| {
             if ui.button("Try again").clicked() {
-                actions.push(Action::Retry(machine));
+                actions.push(Action::Retry(backend));
             }
         });
     }

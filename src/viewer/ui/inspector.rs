@@ -27,7 +27,7 @@ pub struct InspectorPanel {
     /// The ray that was chosen.
     ray: Option<u32>,
     stepping: Stepping,
-    /// The pixel for which it was shown last where the machines differ.
+    /// The pixel for which it was shown last where the back ends differ.
     diverging: Option<[u32; 2]>,
 }
 
@@ -50,7 +50,7 @@ enum Tab {
     Rays,
     /// The shaders, step by step.
     Steps,
-    /// Where the machines differ.
+    /// Where the back ends differ.
     Divergence,
 }
 
@@ -147,7 +147,7 @@ impl InspectorPanel {
             ui.selectable_value(&mut self.tab, Tab::Rays, rays);
             ui.selectable_value(&mut self.tab, Tab::Steps, "Steps");
             if self.diverging.is_some() {
-                let hint = "the first value that differs between the machines";
+                let hint = "the first value that differs between the back ends";
                 ui.selectable_value(&mut self.tab, Tab::Divergence, "Divergence").on_hover_text(hint);
             }
         });

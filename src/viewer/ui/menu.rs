@@ -81,8 +81,8 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
     }
     ui.separator();
     ui.menu_button("Image", |ui| {
-        for machine in Backend::INTERACTIVE {
-            operation(ui, machine.label(), Operation::Show(machine), model, chrome, actions);
+        for backend in Backend::INTERACTIVE {
+            operation(ui, backend.label(), Operation::Show(backend), model, chrome, actions);
         }
         for comparison in Comparison::ALL.into_iter().filter(|c| *c != Comparison::Single) {
             operation(ui, comparison.name(), Operation::Compare(comparison), model, chrome, actions);

@@ -27,7 +27,7 @@ pub enum Operation {
     FrameAll,
     /// Resets to the scene's camera.
     SceneCamera,
-    /// Shows a machine's image alone.
+    /// Shows a back end's image alone.
     Show(Backend),
     /// Shows two images in this way.
     Compare(Comparison),
@@ -135,8 +135,8 @@ pub fn perform(operation: Operation, model: &Model, chrome: &mut Chrome, actions
         Operation::Quit => chrome.close = true,
         Operation::FrameAll => actions.push(Action::FrameAll),
         Operation::SceneCamera => actions.push(Action::SceneCamera),
-        Operation::Show(machine) => {
-            actions.push(Action::SetDisplay(Display { machine, comparison: Comparison::Single, ..model.display }));
+        Operation::Show(backend) => {
+            actions.push(Action::SetDisplay(Display { backend, comparison: Comparison::Single, ..model.display }));
         }
         Operation::Compare(comparison) => actions.push(Action::SetDisplay(Display { comparison, ..model.display })),
         Operation::Panel(panel) => chrome.settings.toggle(panel),

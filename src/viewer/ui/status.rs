@@ -1,6 +1,6 @@
 //! The status line: progress of the back ends, the pixel under the pointer, the last message.
 
-use crate::model::{MachineModel, Model};
+use crate::model::{BackendModel, Model};
 use egui::{Align, Layout, RichText};
 use shadewright_render::Backend;
 
@@ -17,17 +17,17 @@ pub struct Pointed {
 }
 
 impl Pointed {
-    /// In words: of one machine with alpha, of several with their names.
+    /// In words: of one back end with alpha, of several with their names.
     fn describe(&self) -> String {
         let Pointed { pixel: [x, y], values, flip } = self;
         let mut text = format!("{x}, {y}");
         let known =
-            Backend::INTERACTIVE.into_iter().zip(values).filter_map(|(machine, value)| Some((machine, (*value)?)));
+            Backend::INTERACTIVE.into_iter().zip(values).filter_map(|(backend, value)| Some((backend, (*value)?)));
         match known.collect::<Vec<_>>().as_slice() {
             [(_, [r, g, b, a])] => text += &format!("   {r:.4} {g:.4} {b:.4}  α {a:.2}"),
             several => {
-                for (machine, [r, g, b, _]) in several {
-                    text += &format!("   {} {r:.4} {g:.4} {b:.4}", machine.title());
+                for (backend, [r, g, b, _]) in several {
+                    text += &format!("   {} {r:.4} {g:.4} {b:.4}", backend.title());
                 }
             }
         }
@@ -45,9 +45,9 @@ pub fn show(ui: &mut egui::Ui, model: &Model, pointed: Option<Pointed>) {
             ui.spinner();
             ui.label(busy);
         }
-        for machine in Backend::INTERACTIVE {
-            let text = describe(machine, model.machine(machine));
-            ui.label(text).on_hover_text(explain(machine, model.machine(machine)));
+        for backend in Backend::INTERACTIVE {
+            let text = describe(backend, model.backend(backend));
+            ui.label(text).on_hover_text(explain(backend, model.backend(backend)));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(pointed) = pointed {
@@ -63,9 +63,9 @@ pub fn show(ui: &mut egui::Ui, model: &Model, pointed: Option<Pointed>) {
     });
 }
 
-/// How far a machine is, in a few words; nothing of one that has drawn nothing.
-fn describe(machine: Backend, is: &MachineModel) -> String {
-    let name = machine.title();
+/// How far a back end is, in a few words; nothing of one that has drawn nothing.
+fn describe(backend: Backend, is: &BackendModel) -> String {
+    let name = backend.title();
     match (&is.failure, is.preparing, &is.shown) {
         (Some(_), ..) => format!("{name}: failed"),
         (None, true, _) => match is.kernels {
@@ -86,7 +86,7 @@ fn describe(machine: Backend, is: &MachineModel) -> String {
     }
 }
 
-fn explain(machine: Backend, is: &MachineModel) -> String {
+fn explain(backend: Backend, is: &BackendModel) -> String {
     match (&is.failure, &is.shown) {
         (Some(failure), _) => failure.clone(),
         (None, Some(shown)) => {
@@ -98,6 +98,6 @@ fn explain(machine: Backend, is: &MachineModel) -> String {
                 milliseconds(shown.since_change)
             )
         }
-        (None, None) => format!("the {} has rendered nothing yet", machine.title()),
+        (None, None) => format!("the {} has rendered nothing yet", backend.title()),
     }
 }

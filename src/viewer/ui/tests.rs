@@ -76,9 +76,9 @@ fn a_scene_that_never_loaded_says_what_to_do() {
 }
 
 #[test]
-fn a_failed_machine_can_be_tried_again() {
+fn a_failed_back_end_can_be_tried_again() {
     let mut model = loaded();
-    model.handle(Event::MachineFailed(Backend::GPU, "the device was lost: unplugged".into()));
+    model.handle(Event::BackendFailed(Backend::GPU, "the device was lost: unplugged".into()));
     let mut harness = stage(model, [900.0, 600.0]);
     harness.run();
     assert!(harness.query_by_label_contains("the device was lost: unplugged").is_some());
@@ -118,7 +118,7 @@ fn keys_and_toolbar_choose_what_is_compared() {
     harness.get_by_label("GPU").click();
     harness.run();
     let display = harness.state().model.display;
-    assert_eq!((display.machine, display.comparison), (Backend::GPU, Comparison::Single));
+    assert_eq!((display.backend, display.comparison), (Backend::GPU, Comparison::Single));
 }
 
 #[test]

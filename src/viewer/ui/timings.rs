@@ -27,7 +27,7 @@ impl TimingsPanel {
             ScrollArea::both().auto_shrink(false).show(ui, |ui| {
                 ui.horizontal_top(|ui| {
                     reading(ui, model);
-                    Backend::INTERACTIVE.into_iter().for_each(|machine| pass(ui, model, machine));
+                    Backend::INTERACTIVE.into_iter().for_each(|backend| pass(ui, model, backend));
                 });
             });
         });
@@ -54,8 +54,8 @@ fn plot(ui: &mut Ui, model: &Model, width: f32) {
         .y_axis_label("ms")
         .show(ui, |plot| {
             plot.line(line("interface", &model.frames));
-            for machine in Backend::INTERACTIVE {
-                plot.line(line(machine.label(), &model.machine(machine).passes));
+            for backend in Backend::INTERACTIVE {
+                plot.line(line(backend.label(), &model.backend(backend).passes));
             }
         });
 }
@@ -103,15 +103,15 @@ fn reading(ui: &mut Ui, model: &Model) {
     });
 }
 
-/// The parts of a machine's last pass, and its kernels where they are timed.
-fn pass(ui: &mut Ui, model: &Model, machine: Backend) {
-    let is = model.machine(machine);
+/// The parts of a back end's last pass, and its kernels where they are timed.
+fn pass(ui: &mut Ui, model: &Model, backend: Backend) {
+    let is = model.backend(backend);
     let Some(shown) = &is.shown else { return };
     let latest =
         [("last pass", shown.pass), ("since the change", shown.since_change), ("median pass", is.passes.quantile(0.5))];
     let latest = latest.into_iter().map(|(what, time)| (what.to_string(), milliseconds(time)));
     let phases = shown.report.phases.iter().map(|phase| (phase.name.to_string(), milliseconds(phase.time)));
-    table(ui, machine.label(), latest.chain(phases));
+    table(ui, backend.label(), latest.chain(phases));
     if let KernelTimes::Measured { kernels, .. } = &shown.report.kernels {
         let rows = kernels.iter().map(|kernel| (kernel.name.clone(), milliseconds(kernel.time)));
         table(ui, "GPU kernels", rows);

@@ -14,12 +14,12 @@ const STOPS: std::ops::RangeInclusive<f32> = -12.0..=12.0;
 pub fn show(ui: &mut egui::Ui, model: &Model, image: &mut ImageView, actions: &mut Vec<Action>) {
     let mut display = model.display;
     ui.horizontal_wrapped(|ui| {
-        for machine in Backend::INTERACTIVE {
-            let chosen = display.comparison == Comparison::Single && display.machine == machine;
-            let keys = keys_of(ui.ctx(), Operation::Show(machine));
-            let hint = format!("Show the {}'s image ({keys})", machine.title());
-            if ui.selectable_label(chosen, machine.label()).on_hover_text(hint).clicked() {
-                display = Display { machine, comparison: Comparison::Single, ..display };
+        for backend in Backend::INTERACTIVE {
+            let chosen = display.comparison == Comparison::Single && display.backend == backend;
+            let keys = keys_of(ui.ctx(), Operation::Show(backend));
+            let hint = format!("Show the {}'s image ({keys})", backend.title());
+            if ui.selectable_label(chosen, backend.label()).on_hover_text(hint).clicked() {
+                display = Display { backend, comparison: Comparison::Single, ..display };
             }
         }
         ui.separator();

@@ -1,4 +1,4 @@
-//! The thread that follows a pixel's samples to the first value at which the machines differ.
+//! The thread that follows a pixel's samples to the first value at which the back ends differ.
 
 use super::message::{Diverged, Event};
 use super::outbox::Outbox;
@@ -8,7 +8,7 @@ use shadewright_ir::Module;
 use shadewright_program::Program;
 use shadewright_project::State;
 use shadewright_project::probe;
-use shadewright_project::probe::diverge::{self, DivergeError, Divergence, Machine};
+use shadewright_project::probe::diverge::{self, DivergeError, Divergence, NamedRunner};
 use shadewright_render::samples::SampleRunner;
 use shadewright_render::{Backend, BackendOptions, RenderError};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub type DivergeRequest = [u32; 2];
 /// Time after which a run that is no longer wanted is stopped.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The machines, which are opened when the first request comes, and kept.
+/// The runners of the back ends, which are opened when the first request comes, and kept.
 type Opened = [Box<dyn SampleRunner>; 2];
 
 /// A program with the names of variables, and the code that it stands for.
@@ -101,14 +101,13 @@ fn answer(
     let debug = linked.as_ref().and_then(|linked| linked.program.as_ref());
     let subject = diverge::Subject { job: &job, scene: &state.scene, debug, is_wanted, progress: &|_| {} };
     let [first, second] = Backend::INTERACTIVE.map(|backend| backend.name().to_string());
-    let machines = [Machine { name: first, runner: &mut **gpu }, Machine { name: second, runner: &mut **rpu }];
-    diverge::diverge(subject, machines, *request, None)
+    let runners = [NamedRunner { name: first, runner: &mut **gpu }, NamedRunner { name: second, runner: &mut **rpu }];
+    diverge::diverge(subject, runners, *request, None)
 }
 
 fn open(options: &BackendOptions, stop: &Arc<AtomicBool>) -> Result<Opened, DivergeError> {
-    let failed = |backend: Backend| {
-        move |error: RenderError| DivergeError::Render { machine: backend.name().to_string(), error }
-    };
+    let failed =
+        |backend: Backend| move |error: RenderError| DivergeError::Render { runner: backend.name().to_string(), error };
     let [first, second] = Backend::INTERACTIVE.map(|backend| {
         let mut runner = backend.samples(options).map_err(failed(backend))?;
         runner.stop_by(stop);

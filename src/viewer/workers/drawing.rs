@@ -32,8 +32,8 @@ pub type Opens = Box<dyn Fn() -> Result<Box<dyn Progressive>, RenderError> + Sen
 
 /// The state that a rendering thread shares with others.
 pub struct WorkerContext {
-    /// Which machine it is.
-    pub machine: Backend,
+    /// Which back end it is.
+    pub backend: Backend,
     /// The latest request.
     pub slot: Arc<Slot>,
     /// The thread that renders in its place while it cannot.
@@ -49,7 +49,7 @@ impl Drop for WorkerContext {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let message = "an internal error ended its thread".to_string();
-            self.outbox.send(Event::MachineFailed(self.machine, message));
+            self.outbox.send(Event::BackendFailed(self.backend, message));
             self.stand_in(true);
         }
     }
@@ -70,7 +70,7 @@ pub fn run(context: WorkerContext, open: Opens) {
     let mut thread = Thread {
         context,
         open,
-        machine: None,
+        renderer: None,
         lost: None,
         kernels: 0,
         code: None,
@@ -106,10 +106,10 @@ enum Next {
 struct Thread {
     context: WorkerContext,
     open: Opens,
-    machine: Option<Box<dyn Progressive>>,
-    /// How often the user had asked to try again when the machine was lost, and the kernels then.
+    renderer: Option<Box<dyn Progressive>>,
+    /// How often the user had asked to try again when the back end was lost, and the kernels then.
     lost: Option<(u32, u64)>,
-    /// The [`State::kernels`] that the machine was opened with.
+    /// The [`State::kernels`] that the back end was opened with.
     kernels: u64,
     /// The code that is loaded.
     code: Option<Arc<Module>>,
@@ -181,7 +181,7 @@ impl Thread {
         } else if !self.begin(subject)? {
             return Ok(Next::More);
         }
-        let (Some(drawn), Some(machine)) = (&mut self.drawn, &mut self.machine) else { return Ok(Next::Nothing) };
+        let (Some(drawn), Some(renderer)) = (&mut self.drawn, &mut self.renderer) else { return Ok(Next::Nothing) };
         let Some(pass) = drawn.plan.next(&self.speed) else { return Ok(Next::Nothing) };
         let slot = &self.context.slot;
         let Some(stop) = slot.begin(taken.number, drawn.plan.is_new()) else { return Ok(Next::More) };
@@ -191,8 +191,8 @@ impl Thread {
             self.film.restart(width, height, sampling.count())?;
         }
         let start = Instant::now();
-        let result = machine.draw(pass, &mut self.film, stop);
-        let result = result.and_then(|()| machine.finish(&self.film, pass.step, stop));
+        let result = renderer.draw(pass, &mut self.film, stop);
+        let result = result.and_then(|()| renderer.finish(&self.film, pass.step, stop));
         let time = start.elapsed();
         let is_wanted = slot.end(state.version);
         if matches!(result, Err(RenderError::Stopped)) {
@@ -205,8 +205,8 @@ impl Thread {
             return Ok(Next::More);
         }
         self.context.outbox.send(Event::Image(Arc::new(Shown {
-            machine: self.context.machine,
-            described: machine.describe().into(),
+            backend: self.context.backend,
+            described: renderer.describe().into(),
             state: state.version,
             specialized: self.is_specialized,
             view: view.clone(),
@@ -216,7 +216,7 @@ impl Thread {
             wanted: sampling.count(),
             pass: time,
             since_change: taken.since.elapsed(),
-            report: Arc::new(machine.report()),
+            report: Arc::new(renderer.report()),
         })));
         self.context.stand_in(false);
         Ok(Next::More)
@@ -226,13 +226,13 @@ impl Thread {
     fn begin(&mut self, subject: Subject) -> Result<bool, RenderError> {
         let old = self.drawn.take();
         let Subject { state, view, sampling, timed } = &subject;
-        if self.kernels != state.kernels && self.machine.as_ref().is_some_and(|machine| machine.uses_kernels()) {
-            (self.machine, self.code, self.swap) = (None, None, None);
+        if self.kernels != state.kernels && self.renderer.as_ref().is_some_and(|renderer| renderer.uses_kernels()) {
+            (self.renderer, self.code, self.swap) = (None, None, None);
         }
-        if self.machine.is_none() {
+        if self.renderer.is_none() {
             self.context.stand_in(true);
             self.kernels = state.kernels;
-            self.machine = Some((self.open)()?);
+            self.renderer = Some((self.open)()?);
             self.lost = None;
         }
         let specialized = self.specialized_job(&subject);
@@ -245,8 +245,8 @@ impl Thread {
             if !self.is_rid_of_abandoned(state) {
                 return Ok(false);
             }
-            let Some(machine) = &mut self.machine else { return Ok(false) };
-            if let Some(preparation) = machine.prepare(&job) {
+            let Some(renderer) = &mut self.renderer else { return Ok(false) };
+            if let Some(preparation) = renderer.prepare(&job) {
                 self.context.stand_in(true);
                 if !self.wait_for(&*preparation, state) {
                     preparation.cancel();
@@ -257,8 +257,8 @@ impl Thread {
             }
             self.speed = Speed::default();
         }
-        if let Some(machine) = &mut self.machine {
-            machine.set_profiling(*timed);
+        if let Some(renderer) = &mut self.renderer {
+            renderer.set_profiling(*timed);
         }
         self.load(&job, is_specialized)?;
         let plan = Plan::new(job.window, sampling.count());
@@ -271,8 +271,8 @@ impl Thread {
     /// Loads a job whose code is compiled.
     fn load(&mut self, job: &Job, is_specialized: bool) -> Result<(), RenderError> {
         self.code = None;
-        if let Some(machine) = &mut self.machine {
-            machine.load(job)?;
+        if let Some(renderer) = &mut self.renderer {
+            renderer.load(job)?;
             self.code = Some(job.program.module.clone());
             self.is_specialized = is_specialized;
         }
@@ -311,7 +311,7 @@ impl Thread {
                 None
             }
             _ => {
-                let compilation = self.machine.as_ref()?.compile_ahead(&job);
+                let compilation = self.renderer.as_ref()?.compile_ahead(&job);
                 let is_ready = compilation.is_none();
                 self.swap = Some(Swap { code: code.clone(), compilation, failed: false });
                 is_ready.then_some(job)
@@ -339,7 +339,7 @@ impl Thread {
             let progress @ [done, of] = preparation.progress();
             if reported != Some(progress) {
                 reported = Some(progress);
-                self.context.outbox.send(Event::Preparing { machine: self.context.machine, done, of });
+                self.context.outbox.send(Event::Preparing { backend: self.context.backend, done, of });
             }
             let Some(taken) = self.context.slot.take(seen, Some(LOOK_AT_PREPARATION)) else { return false };
             if taken.request.subject().is_none_or(|(wanted, _)| wanted.version != state.version) {
@@ -360,10 +360,10 @@ impl Thread {
             None => error.to_string(),
         };
         if matches!(error, RenderError::Device(_)) {
-            self.machine = None;
+            self.renderer = None;
             self.lost = taken.request.state.as_ref().map(|state| (taken.request.tries, state.kernels));
         }
-        self.context.outbox.send(Event::MachineFailed(self.context.machine, text.trim_end().to_string()));
+        self.context.outbox.send(Event::BackendFailed(self.context.backend, text.trim_end().to_string()));
         self.context.stand_in(true);
     }
 }

@@ -49,7 +49,7 @@ pub enum Command {
         /// Which of the pixel's samples.
         sample: u32,
     },
-    /// Follows the samples of a pixel, by column and row in the view's format, to where the machines
+    /// Follows the samples of a pixel, by column and row in the view's format, to where the back ends
     /// differ.
     Diverge([u32; 2]),
     /// Gives that up.
@@ -76,14 +76,14 @@ pub enum Event {
     /// A back end compiles a program; its last image stays.
     Preparing {
         /// Which.
-        machine: Backend,
+        backend: Backend,
         /// Kernels that are ready.
         done: usize,
         /// Kernels that there will be; 0 as long as that is not known.
         of: usize,
     },
     /// A back end cannot render: the error, with its source line if known.
-    MachineFailed(Backend, String),
+    BackendFailed(Backend, String),
     /// A sample was probed.
     Probed(Arc<Probed>),
     /// The samples of a pixel were followed.
@@ -127,7 +127,7 @@ pub struct Probed {
     pub result: Result<Probe, String>,
 }
 
-/// Where the machines differ at a pixel.
+/// Where the back ends differ at a pixel.
 #[derive(Clone, Debug)]
 pub struct Diverged {
     /// Column and row in the view's format.
@@ -144,7 +144,7 @@ pub struct Diverged {
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// Who drew it.
-    pub machine: Backend,
+    pub backend: Backend,
     /// The back end and its device, for display.
     pub described: Arc<str>,
     /// [`State::version`] of what it shows.

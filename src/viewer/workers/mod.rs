@@ -1,5 +1,5 @@
-//! The worker threads of the window: one that reads scenes, one for each machine that draws,
-//! one that probes pixels, one that looks where the machines differ, one that lists the compiled
+//! The worker threads of the window: one that reads scenes, one for each back end that draws,
+//! one that probes pixels, one that looks where the back ends differ, one that lists the compiled
 //! forms of shaders, one that simulates the ray tracing array, one that specializes programs.
 //!
 //! [`Workers::send`] takes [`Command`]s and never waits: of each kind the newest replaces those
@@ -13,7 +13,7 @@
 //! | `loading` | the thread that keeps a project up to date |
 //! | `drawing` | the rendering thread of a back end |
 //! | `probing` | the thread that probes pixels |
-//! | `diverging` | the thread that looks where the machines differ |
+//! | `diverging` | the thread that looks where the back ends differ |
 //! | `inspecting` | the thread that lists compiled shaders |
 //! | `simulating` | the thread that simulates the ray tracing array |
 //! | `requests` | the latest request for these four |
@@ -137,13 +137,13 @@ impl Workers {
         let own_threads = Some(rayon::current_num_threads());
         let rpu = RpuRenderer::new().with_cache(cache);
         let options = BackendOptions { adapter, own_threads, rpu, ..BackendOptions::default() };
-        let draw = |machine: Backend| {
-            let slot = |machine: Backend| slots[machine.index()].clone();
+        let draw = |backend: Backend| {
+            let slot = |backend: Backend| slots[backend.index()].clone();
             // A GPU compiles for long and can be lost; the RPU does neither.
-            let deputy = machine.info().uses_gpu.then(|| slot(Backend::RPU));
-            let context = WorkerContext { machine, slot: slot(machine), deputy, outbox: outbox.clone(), budget };
+            let deputy = backend.info().uses_gpu.then(|| slot(Backend::RPU));
+            let context = WorkerContext { backend, slot: slot(backend), deputy, outbox: outbox.clone(), budget };
             let options = options.clone();
-            let open: Opens = Box::new(move || machine.progressive(&options));
+            let open: Opens = Box::new(move || backend.progressive(&options));
             std::thread::spawn(move || drawing::run(context, open))
         };
         let mut drawing: Vec<_> = Backend::INTERACTIVE.map(draw).into();
@@ -178,9 +178,9 @@ impl Workers {
                 self.inspector.set_view(view.clone());
                 self.simulator.set_view(view);
             }
-            Command::Draw(machines) => {
-                for (machine, slot) in Backend::INTERACTIVE.into_iter().zip(&self.slots) {
-                    slot.change(|request| request.wanted = machines.contains(&machine));
+            Command::Draw(backends) => {
+                for (backend, slot) in Backend::INTERACTIVE.into_iter().zip(&self.slots) {
+                    slot.change(|request| request.wanted = backends.contains(&backend));
                 }
             }
             Command::Samples(samples) => {
@@ -189,7 +189,7 @@ impl Workers {
                 self.diverger.set_samples(samples);
             }
             Command::TimeKernels(on) => self.slots.iter().for_each(|slot| slot.change(|request| request.timed = on)),
-            Command::Retry(machine) => self.slots[machine.index()].change(|request| request.tries += 1),
+            Command::Retry(backend) => self.slots[backend.index()].change(|request| request.tries += 1),
             Command::Probe { pixel, sample } => self.prober.ask(probing::ProbeRequest { pixel, sample }),
             Command::Diverge(pixel) => self.diverger.ask(pixel),
             Command::EndDivergence => self.diverger.withdraw(),

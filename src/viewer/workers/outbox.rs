@@ -51,10 +51,10 @@ impl Outbox {
 }
 
 /// The back end of an event.
-fn machine(event: &Event) -> Option<Backend> {
+fn backend(event: &Event) -> Option<Backend> {
     match event {
-        Event::Image(shown) => Some(shown.machine),
-        Event::Preparing { machine, .. } | Event::MachineFailed(machine, _) => Some(*machine),
+        Event::Image(shown) => Some(shown.backend),
+        Event::Preparing { backend, .. } | Event::BackendFailed(backend, _) => Some(*backend),
         _ => None,
     }
 }
@@ -71,10 +71,10 @@ fn outdates(new: &Event, old: &Event) -> bool {
         Event::Simulated(_) | Event::SimulationFailed { .. } => is_about_array(old),
         // What was loaded before it broke is still what is shown.
         Event::Broken(_) => is_about_scene(old) && !matches!(old, Event::Loaded(_)),
-        Event::Image(_) | Event::MachineFailed(..) => {
-            machine(old) == machine(new) && !matches!((new, old), (Event::MachineFailed(..), Event::Image(_)))
+        Event::Image(_) | Event::BackendFailed(..) => {
+            backend(old) == backend(new) && !matches!((new, old), (Event::BackendFailed(..), Event::Image(_)))
         }
-        _ => discriminant(new) == discriminant(old) && machine(new) == machine(old),
+        _ => discriminant(new) == discriminant(old) && backend(new) == backend(old),
     }
 }
 
@@ -98,13 +98,13 @@ mod tests {
         let (outbox, _) = outbox();
         for n in 0..1000 {
             outbox.send(Event::Busy(n.to_string()));
-            outbox.send(Event::Preparing { machine: Backend::GPU, done: 1, of: 2 });
+            outbox.send(Event::Preparing { backend: Backend::GPU, done: 1, of: 2 });
             outbox.send(Event::Refused(n.to_string()));
         }
-        outbox.send(Event::MachineFailed(Backend::RPU, "lost".to_string()));
-        outbox.send(Event::MachineFailed(Backend::GPU, "lost".to_string()));
+        outbox.send(Event::BackendFailed(Backend::RPU, "lost".to_string()));
+        outbox.send(Event::BackendFailed(Backend::GPU, "lost".to_string()));
         let expected =
-            ["Busy(\"999\")", "Refused(\"999\")", "MachineFailed(rpu, \"lost\")", "MachineFailed(gpu, \"lost\")"];
+            ["Busy(\"999\")", "Refused(\"999\")", "BackendFailed(rpu, \"lost\")", "BackendFailed(gpu, \"lost\")"];
         assert_eq!(names(&outbox.take()), expected);
         assert!(outbox.take().is_empty());
     }
@@ -113,10 +113,10 @@ mod tests {
     fn who_polls_is_woken_once_for_all_that_waits() {
         let (outbox, woken) = outbox();
         outbox.send(Event::Busy("reading".to_string()));
-        outbox.send(Event::Preparing { machine: Backend::GPU, done: 1, of: 2 });
+        outbox.send(Event::Preparing { backend: Backend::GPU, done: 1, of: 2 });
         assert_eq!(woken.load(Ordering::Relaxed), 1);
         outbox.take();
-        outbox.send(Event::Preparing { machine: Backend::GPU, done: 1, of: 2 });
+        outbox.send(Event::Preparing { backend: Backend::GPU, done: 1, of: 2 });
         assert_eq!(woken.load(Ordering::Relaxed), 2);
     }
 }

@@ -139,7 +139,7 @@ mod tests {
 
     const WINDOW: Window = Window { x: 0, y: 0, width: 640, height: 480 };
 
-    /// All passes of a view on a machine that takes so many microseconds a pass, and nanoseconds a
+    /// All passes of a view on a back end that takes so many microseconds a pass, and nanoseconds a
     /// sample.
     fn passes(speed: &mut Speed, mut plan: Plan, pass_us: u64, sample_ns: u64) -> Vec<(Pass, Duration)> {
         let mut passes = Vec::new();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sample_comes_once_and_in_order_however_fast_the_machine_is() {
+    fn every_sample_comes_once_and_in_order_however_fast_the_back_end_is() {
         for sample_ns in [1, 100, 10_000, 1_000_000] {
             let mut speed = Speed::default();
             for _ in 0..3 {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_that_was_stopped_never_makes_a_machine_look_faster() {
+    fn a_pass_that_was_stopped_never_makes_a_back_end_look_faster() {
         let pass = Pass::coarse(4);
         let mut speed = Speed::default();
         speed.learn_at_least(pass, WINDOW, Duration::from_micros(1));

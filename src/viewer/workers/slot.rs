@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_nobody_looks_at_any_more_ends_even_its_first_pass() {
+    fn a_back_end_that_nobody_looks_at_any_more_ends_even_its_first_pass() {
         let source = shadewright_project::Source::BuiltIn("sepia".to_string());
         let mut project = shadewright_project::Project::new(source, Default::default());
         let shadewright_project::Outcome::Ready(state) = project.refresh() else { panic!("a built-in scene") };

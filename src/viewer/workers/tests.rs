@@ -26,11 +26,11 @@ struct BackgroundWorker {
 }
 
 impl BackgroundWorker {
-    fn new(machines: &[Backend]) -> Self {
-        Self::with_project(machines, Default::default())
+    fn new(backends: &[Backend]) -> Self {
+        Self::with_project(backends, Default::default())
     }
 
-    fn with_project(machines: &[Backend], project: project::Options) -> Self {
+    fn with_project(backends: &[Backend], project: project::Options) -> Self {
         let woken: Arc<(Mutex<bool>, Condvar)> = Arc::default();
         let wakes = woken.clone();
         let wake: Wake = Arc::new(move || {
@@ -39,7 +39,7 @@ impl BackgroundWorker {
         });
         let options = Options { project, adapter: None, budget: DEFAULT_BUDGET, cache: None };
         let workers = Workers::start(options, wake);
-        workers.send(Command::Draw(machines.to_vec()));
+        workers.send(Command::Draw(backends.to_vec()));
         Self { workers, events: VecDeque::new(), woken }
     }
 
@@ -87,7 +87,7 @@ impl BackgroundWorker {
     fn image(&mut self, is_it: impl Fn(&Shown) -> bool) -> Arc<Shown> {
         self.wait_for(|event| match event {
             Event::Image(shown) if is_it(shown) => Some(shown.clone()),
-            Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
+            Event::BackendFailed(backend, message) => panic!("{backend:?}: {message}"),
             _ => None,
         })
     }
@@ -120,7 +120,7 @@ fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
     let view = view(&state, 61, 40);
     worker.look(&view);
     let shown = worker.image(Shown::is_finished);
-    assert_eq!((shown.machine, shown.state, shown.samples, shown.wanted), (Backend::RPU, state.version, 6, 6));
+    assert_eq!((shown.backend, shown.state, shown.samples, shown.wanted), (Backend::RPU, state.version, 6, 6));
     assert_eq!(shown.view, view);
     assert!(*shown.image == rendered(&state, &view, 6));
     // More samples continue from what is shown: no coarse image comes again.
@@ -168,14 +168,14 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     let state = worker.open_builtin("sepia");
     let view = view(&state, 61, 40);
     worker.look(&view);
-    let by = |machine| move |shown: &Shown| shown.machine == machine && shown.is_finished();
+    let by = |backend| move |shown: &Shown| shown.backend == backend && shown.is_finished();
     let (mut gpu, mut rpu, mut was_preparing) = (None, None, false);
     worker.wait_for(|event| {
         match event {
-            Event::Preparing { machine: Backend::GPU, .. } => was_preparing = true,
+            Event::Preparing { backend: Backend::GPU, .. } => was_preparing = true,
             Event::Image(shown) if by(Backend::GPU)(shown) => gpu = Some(shown.clone()),
             Event::Image(shown) if by(Backend::RPU)(shown) => rpu = Some(shown.clone()),
-            Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
+            Event::BackendFailed(backend, message) => panic!("{backend:?}: {message}"),
             _ => {}
         }
         gpu.is_some().then_some(())
@@ -248,7 +248,7 @@ fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
     let state = worker.loaded();
     worker.look(&state.view());
     let message = worker.wait_for(|event| match event {
-        Event::MachineFailed(Backend::RPU, message) => Some(message.clone()),
+        Event::BackendFailed(Backend::RPU, message) => Some(message.clone()),
         _ => None,
     });
     assert!(message.contains("own.sl:3") && message.contains("while (x > 0)"), "{message}");
@@ -273,18 +273,18 @@ fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
     let (mut failed, mut drawn) = (0, None);
     worker.wait_for(|event| {
         match event {
-            Event::MachineFailed(Backend::GPU, message) => {
+            Event::BackendFailed(Backend::GPU, message) => {
                 assert!(message.contains("no such adapter"), "{message}");
                 failed += 1;
             }
-            Event::Image(shown) if shown.is_finished() => drawn = Some(shown.machine),
+            Event::Image(shown) if shown.is_finished() => drawn = Some(shown.backend),
             _ => {}
         }
         (failed > 0 && drawn == Some(Backend::RPU)).then_some(())
     });
     // It is tried again when the user says so.
     worker.workers.send(Command::Retry(Backend::GPU));
-    worker.wait_for(|event| matches!(event, Event::MachineFailed(Backend::GPU, _)).then_some(()));
+    worker.wait_for(|event| matches!(event, Event::BackendFailed(Backend::GPU, _)).then_some(()));
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn a_pixel_is_looked_into() {
 }
 
 #[test]
-fn machines_are_compared_on_the_samples_of_a_pixel() {
+fn back_ends_are_compared_on_the_samples_of_a_pixel() {
     let mut worker = BackgroundWorker::new(&[]);
     worker.workers.send(Command::Samples(Some(2)));
     let state = worker.open_builtin("mirrors");
@@ -364,7 +364,7 @@ fn machines_are_compared_on_the_samples_of_a_pixel() {
     let found = diverged([20, 15]);
     assert_eq!((found.pixel, found.state, &found.view), ([20, 15], state.version, &view));
     let (divergence, text) = found.result.as_ref().expect("the pixel exists");
-    assert_eq!((&divergence.machines[..2], divergence.samples), (&["gpu".to_string(), "rpu".to_string()][..], 2));
+    assert_eq!((&divergence.runners[..2], divergence.samples), (&["gpu".to_string(), "rpu".to_string()][..], 2));
     assert_eq!(divergence.evaluator[1], "equal to the evaluator");
     assert!(text.starts_with("pixel 20,15, sample "), "{text}");
     assert!(diverged([40, 0]).result.is_err());
@@ -439,9 +439,9 @@ fn a_scene_at_rest_is_drawn_by_a_specialized_program_and_an_edit_by_the_general_
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("test.rib"), crate::model::tests::SPHERE).unwrap();
     let specialize = shadewright_program::Specialize::CONSTANTS;
-    for machine in Backend::INTERACTIVE {
+    for backend in Backend::INTERACTIVE {
         let options = project::Options { specialize, ..Default::default() };
-        let mut worker = BackgroundWorker::with_project(&[machine], options);
+        let mut worker = BackgroundWorker::with_project(&[backend], options);
         worker.workers.send(Command::Samples(Some(1)));
         worker.workers.send(Command::Open(Source::File(folder.path().join("test.rib"))));
         let state = worker.loaded();

@@ -1,4 +1,4 @@
-//! Where the machines' images differ: false colors, and the metrics and the verdict of
+//! Where the back ends' images differ: false colors, and the metrics and the verdict of
 //! [`shadewright_golden::compare`].
 //!
 //! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of
@@ -159,9 +159,9 @@ impl Compared {
 /// The images, when they can be compared: both whole, of the latest scene and from one place.
 /// Otherwise what is missing.
 fn comparable(model: &Model) -> Result<Pair, String> {
-    let whole = |machine: Backend| {
-        let (is, name) = (model.machine(machine), machine.title());
-        let missing = || why_nothing(model, machine);
+    let whole = |backend: Backend| {
+        let (is, name) = (model.backend(backend), backend.title());
+        let missing = || why_nothing(model, backend);
         let shown = is.shown.as_ref().filter(|_| is.failure.is_none()).ok_or_else(missing)?;
         if !is_current(model, shown) {
             return Err(missing());
@@ -175,7 +175,7 @@ fn comparable(model: &Model) -> Result<Pair, String> {
 }
 
 /// The verdict in words. Images that differ in samples have none: their noise differs, whatever the
-/// machines do.
+/// back ends do.
 fn headline(passed: bool, gpu: &Shown, rpu: &Shown) -> String {
     if gpu.samples != rpu.samples {
         return format!("No verdict yet: {} samples on the GPU, {} on the RPU", gpu.samples, rpu.samples);
@@ -239,8 +239,8 @@ mod tests {
     }
 
     /// An image of so many of 4 samples.
-    fn at(machine: Backend, samples: u32) -> Arc<Shown> {
-        Arc::new(Shown { samples, ..(*shown(&loaded(), machine, 1)).clone() })
+    fn at(backend: Backend, samples: u32) -> Arc<Shown> {
+        Arc::new(Shown { samples, ..(*shown(&loaded(), backend, 1)).clone() })
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_pair_is_compared_once_and_unfinished_ones_no_more_than_half_of_the_time() {
-        let pair = |samples| Backend::INTERACTIVE.map(|machine| at(machine, samples));
+        let pair = |samples| Backend::INTERACTIVE.map(|backend| at(backend, samples));
         let (unfinished, finished) = (pair(2), pair(4));
         let mut compared = Compared::of(pair(1));
         assert!(compared.result.is_ok());

@@ -1,4 +1,4 @@
-//! A machine's image as the window shows it: developed on a thread of its own, kept in a texture.
+//! A back end's image as the window shows it: developed on a thread of its own, kept in a texture.
 
 use super::framing::covered;
 use super::worker::BackgroundWorker;
@@ -53,7 +53,7 @@ pub fn image(image: &Image, look: Look, step: u32) -> Arc<ColorImage> {
     Arc::new(ColorImage::new(size, develop(image, look, step, Color32::from_rgb)))
 }
 
-/// A machine's image on the screen.
+/// A back end's image on the screen.
 #[derive(Default)]
 pub struct DisplayedImage {
     worker: Option<BackgroundWorker<Exposure, Developed>>,
@@ -90,7 +90,7 @@ impl DisplayedImage {
             })
         });
         if let Some(Developed { exposure, image }) = worker.answer() {
-            Texture::put(&mut self.texture, context, exposure.shown.machine.title(), image);
+            Texture::put(&mut self.texture, context, exposure.shown.backend.title(), image);
             self.shows = Some(exposure);
         }
         if worker.is_free() && !self.shows.as_ref().is_some_and(|shows| shows.is(shown, look)) {

@@ -42,19 +42,19 @@ pub fn progress(ui: &Ui, part: Rect, shown: &Shown) {
     painter.rect_filled(done, 0.0, ui.visuals().selection.bg_fill);
 }
 
-/// Why the image that is shown alone is not the chosen machine's of the scene as it is; nothing
+/// Why the image that is shown alone is not the chosen back end's of the scene as it is; nothing
 /// when it is.
 pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
-    let chosen = model.display.machine;
-    let is = model.machine(chosen);
+    let chosen = model.display.backend;
+    let is = model.backend(chosen);
     let name = chosen.title();
     if model.display.comparison != Comparison::Single {
         return None;
     }
-    if shown.machine == chosen {
+    if shown.backend == chosen {
         return is.preparing.then(|| format!("{name}: compiling. This is its last image."));
     }
-    let other = shown.machine.title();
+    let other = shown.backend.title();
     Some(match (&is.failure, is.preparing) {
         (Some(_), _) => format!("{name}: failed. This is the {other}'s image."),
         (None, true) => format!("{name}: compiling. This is the {other}'s image."),
@@ -63,8 +63,8 @@ pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
 }
 
 /// Describes what a back end is doing that has no image to show.
-pub fn why_nothing(model: &Model, machine: Backend) -> String {
-    let (is, name) = (model.machine(machine), machine.title());
+pub fn why_nothing(model: &Model, backend: Backend) -> String {
+    let (is, name) = (model.backend(backend), backend.title());
     match (&is.failure, is.preparing) {
         (Some(_), _) => format!("The {name} cannot render this."),
         (None, true) => format!("The {name} is compiling…"),

@@ -1,4 +1,4 @@
-//! The image: one machine's, or both side by side, alternately or as their difference; magnified to
+//! The image: one back end's, or both side by side, alternately or as their difference; magnified to
 //! its pixels; and the gestures that move the camera.
 //!
 //! Work that takes long, developing and comparing images, runs on other threads ([`worker`]); a
@@ -27,7 +27,7 @@ use shadewright_render::Backend;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// For how long each machine's image is shown when they are shown alternately.
+/// For how long each back end's image is shown when they are shown alternately.
 const BLINK: f64 = 0.5;
 
 /// For how long an image may be out of date before a word is said about it. An orbit is always a
@@ -66,7 +66,7 @@ impl ImageView {
         self.framing = Framing::default();
     }
 
-    /// The pixel under the pointer, with its values on the machines that are looked at.
+    /// The pixel under the pointer, with its values on the back ends that are looked at.
     pub fn pointed(&self, context: &Context, model: &Model) -> Option<Pointed> {
         let at = context.pointer_hover_pos()?;
         if context.layer_id_at(at).is_some_and(|layer| layer.order != Order::Background) {
@@ -75,9 +75,9 @@ impl ImageView {
         let (placement, shown) = (self.placement.as_ref()?, model.shown()?);
         let pixel = placement.pixel_at(at)?;
         let comparison = model.display.comparison;
-        let values = Backend::INTERACTIVE.map(|machine| {
-            let is_looked_at = comparison != Comparison::Single || shown.machine == machine;
-            value(model.machine(machine).shown.as_ref().filter(|_| is_looked_at)?, placement, pixel)
+        let values = Backend::INTERACTIVE.map(|backend| {
+            let is_looked_at = comparison != Comparison::Single || shown.backend == backend;
+            value(model.backend(backend).shown.as_ref().filter(|_| is_looked_at)?, placement, pixel)
         });
         let flip = self.difference.flip_at(pixel).filter(|_| comparison == Comparison::Difference);
         Some(Pointed { pixel, values, flip })
@@ -89,8 +89,8 @@ impl ImageView {
         let pixels_per_point = ui.ctx().pixels_per_point();
         let room = [space.width(), space.height()].map(|side| (side * pixels_per_point).max(0.0) as u32);
         actions.push(Action::SetRoom(room));
-        for (machine, print) in Backend::INTERACTIVE.into_iter().zip(&mut self.prints) {
-            if model.machine(machine).shown.is_none() {
+        for (backend, print) in Backend::INTERACTIVE.into_iter().zip(&mut self.prints) {
+            if model.backend(backend).shown.is_none() {
                 print.clear();
                 self.difference.clear();
             }
@@ -106,16 +106,16 @@ impl ImageView {
         self.placement = Some(placement);
         let visible = placement.visible();
         match model.display.comparison {
-            Comparison::Single => self.machine(ui, model, shown.machine, visible),
+            Comparison::Single => self.backend(ui, model, shown.backend, visible),
             Comparison::Split => self.split(ui, model, visible, actions),
             Comparison::Blink => {
                 let time = ui.input(|input| input.time) / BLINK;
-                let machine = Backend::INTERACTIVE[time as usize % Backend::INTERACTIVE.len()];
-                self.machine(ui, model, machine, visible);
-                labels::tag(ui, visible, Align2::LEFT_TOP, machine.title());
+                let backend = Backend::INTERACTIVE[time as usize % Backend::INTERACTIVE.len()];
+                self.backend(ui, model, backend, visible);
+                labels::tag(ui, visible, Align2::LEFT_TOP, backend.title());
                 ui.ctx().request_repaint_after(Duration::from_secs_f64((1.0 - time.fract()) * BLINK));
             }
-            Comparison::Difference => self.differences(ui, model, shown.machine, visible),
+            Comparison::Difference => self.differences(ui, model, shown.backend, visible),
         }
         self.note(ui, model, shown, visible);
         let painter = ui.painter_at(visible);
@@ -129,15 +129,15 @@ impl ImageView {
         self.pivot = double_clicked.or_else(|| gestures::pivot(model, self.pivot?, actions));
     }
 
-    /// Shows a machine's image within a part of the place.
-    fn machine(&mut self, ui: &mut Ui, model: &Model, machine: Backend, part: Rect) {
-        let Some(shown) = &model.machine(machine).shown else {
-            labels::tag(ui, part, Align2::CENTER_CENTER, &labels::why_nothing(model, machine));
+    /// Shows a back end's image within a part of the place.
+    fn backend(&mut self, ui: &mut Ui, model: &Model, backend: Backend, part: Rect) {
+        let Some(shown) = &model.backend(backend).shown else {
+            labels::tag(ui, part, Align2::CENTER_CENTER, &labels::why_nothing(model, backend));
             return;
         };
         let look = model.display.look;
         self.paint(ui, shown, look, part, Color32::WHITE);
-        if let (Some(placement), Some((painted, look))) = (&self.placement, self.prints[machine.index()].shows())
+        if let (Some(placement), Some((painted, look))) = (&self.placement, self.prints[backend.index()].shows())
             && painted.view.format == placement.format
         {
             pixels::values(&ui.painter_at(part), placement, &painted.image, painted.step, look);
@@ -149,7 +149,7 @@ impl ImageView {
     fn paint(&mut self, ui: &Ui, shown: &Arc<Shown>, look: Look, part: Rect, tint: Color32) {
         let Some(placement) = &self.placement else { return };
         let sharp = self.framing.is_magnified() && placement.scale >= SHARP;
-        let print = &mut self.prints[shown.machine.index()];
+        let print = &mut self.prints[shown.backend.index()];
         print.update(ui.ctx(), shown, look, sharp);
         print.paint(&ui.painter_at(part), placement.rect, tint);
     }
@@ -161,8 +161,8 @@ impl ImageView {
         let x = self.placement.map_or(x, |placement| placement.snap(x));
         let left = Rect::from_min_max(visible.min, egui::pos2(x, visible.bottom()));
         let right = Rect::from_min_max(egui::pos2(x, visible.top()), visible.max);
-        self.machine(ui, model, Backend::GPU, left);
-        self.machine(ui, model, Backend::RPU, right);
+        self.backend(ui, model, Backend::GPU, left);
+        self.backend(ui, model, Backend::RPU, right);
         labels::tag(ui, left, Align2::LEFT_TOP, Backend::GPU.title());
         labels::tag(ui, right, Align2::RIGHT_TOP, Backend::RPU.title());
         let grip = Rect::from_center_size(egui::pos2(x, visible.center().y), vec2(GRIP, visible.height()));
@@ -181,7 +181,7 @@ impl ImageView {
     }
 
     /// Shows where the images differ, or over a dimmed image what there is to wait for.
-    fn differences(&mut self, ui: &mut Ui, model: &Model, machine: Backend, visible: Rect) {
+    fn differences(&mut self, ui: &mut Ui, model: &Model, backend: Backend, visible: Rect) {
         let Some(placement) = self.placement else { return };
         let sharp = self.framing.is_magnified() && placement.scale >= SHARP;
         match self.difference.update(ui.ctx(), model, sharp) {
@@ -190,20 +190,20 @@ impl ImageView {
                 self.difference.metrics(ui, visible);
             }
             Err(message) => {
-                if let Some(shown) = &model.machine(machine).shown {
+                if let Some(shown) = &model.backend(backend).shown {
                     self.paint(ui, shown, model.display.look, visible, DIMMED);
                 }
                 labels::tag(ui, visible, Align2::CENTER_CENTER, &message);
             }
         }
-        for machine in Backend::INTERACTIVE {
-            if let Some(shown) = &model.machine(machine).shown {
+        for backend in Backend::INTERACTIVE {
+            if let Some(shown) = &model.backend(backend).shown {
                 labels::progress(ui, visible, shown);
             }
         }
     }
 
-    /// Says so when the image is another machine's, or has been out of date for a while.
+    /// Says so when the image is another back end's, or has been out of date for a while.
     fn note(&mut self, ui: &mut Ui, model: &Model, shown: &Shown, visible: Rect) {
         let now = ui.input(|input| input.time);
         let waits = self.outdated_since.filter(|_| !labels::is_current(model, shown));
@@ -257,7 +257,7 @@ fn nothing_yet(ui: &mut Ui, space: Rect, model: &Model) {
             (Some(_), None, _) => {
                 "This scene cannot be shown yet.\nFix it and save it, or open another (Ctrl+O).".to_string()
             }
-            (_, Some(_), _) => labels::why_nothing(model, model.display.machine),
+            (_, Some(_), _) => labels::why_nothing(model, model.display.backend),
             (None, None, Source::File(path)) => format!("Reading {}…", path.display()),
             (None, None, Source::BuiltIn(name)) => format!("Reading {name}…"),
         };

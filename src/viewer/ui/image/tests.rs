@@ -67,9 +67,9 @@ impl Window {
         &mut self.harness.state_mut().model
     }
 
-    /// Has a machine draw the scene from where the camera is.
-    fn draws(&mut self, machine: Backend, step: u32, blue: f32) {
-        let gray = shown(self.model(), machine, step);
+    /// Has a back end draw the scene from where the camera is.
+    fn draws(&mut self, backend: Backend, step: u32, blue: f32) {
+        let gray = shown(self.model(), backend, step);
         let image = Arc::new(image(gray.image.width, gray.image.height, blue));
         let news = Shown { image, wanted: 1, ..(*gray).clone() };
         self.model().handle(WorkerEvent::Image(Arc::new(news)));
@@ -349,7 +349,7 @@ fn the_divider_follows_the_pointer_and_does_not_turn_the_camera() {
 }
 
 #[test]
-fn both_machines_values_are_told_where_both_are_looked_at() {
+fn both_back_ends_values_are_told_where_both_are_looked_at() {
     let mut window = Window::with_image(1);
     window.draws(Backend::GPU, 2, 0.75);
     window.compare(Comparison::Split);
@@ -369,7 +369,7 @@ fn blinking_shows_one_after_the_other() {
     let mut seen = [false; 2];
     for _ in 0..600 {
         window.harness.step();
-        let labels = Backend::INTERACTIVE.map(|machine| window.harness.query_by_label(machine.title()).is_some());
+        let labels = Backend::INTERACTIVE.map(|backend| window.harness.query_by_label(backend.title()).is_some());
         assert_ne!(labels[0], labels[1]);
         seen = [seen[0] || labels[0], seen[1] || labels[1]];
     }
@@ -396,23 +396,23 @@ fn the_difference_says_what_it_waits_for_and_then_how_the_images_compare() {
 }
 
 #[test]
-fn a_difference_without_one_of_the_machines_says_why() {
+fn a_difference_without_one_of_the_back_ends_says_why() {
     let mut window = Window::with_image(1);
     window.compare(Comparison::Difference);
-    window.model().handle(WorkerEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
+    window.model().handle(WorkerEvent::Preparing { backend: Backend::GPU, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU is compiling…").is_some());
-    window.model().handle(WorkerEvent::MachineFailed(Backend::GPU, "no device".into()));
+    window.model().handle(WorkerEvent::BackendFailed(Backend::GPU, "no device".into()));
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU cannot render this.").is_some());
 }
 
 #[test]
-fn a_image_of_the_other_machine_says_so() {
+fn a_image_of_the_other_back_end_says_so() {
     let mut window = Window::with_image(1);
-    let display = Display { machine: Backend::GPU, ..window.model().display };
+    let display = Display { backend: Backend::GPU, ..window.model().display };
     window.model().apply(Action::SetDisplay(display));
-    window.model().handle(WorkerEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
+    window.model().handle(WorkerEvent::Preparing { backend: Backend::GPU, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("GPU: compiling. This is the RPU's image.").is_some());
     window.draws(Backend::GPU, 1, 0.5);

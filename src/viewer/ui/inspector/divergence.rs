@@ -1,4 +1,4 @@
-//! The first value at which the machines differ, of a pixel of the difference image.
+//! The first value at which the back ends differ, of a pixel of the difference image.
 
 use crate::model::{Action, Model, Picked};
 use egui::{Label, RichText, ScrollArea, Ui};

@@ -110,7 +110,7 @@ fn a_sample_that_cannot_be_followed_says_why() {
 }
 
 #[test]
-fn where_the_machines_differ_is_shown_as_soon_as_it_is_known() {
+fn where_the_back_ends_differ_is_shown_as_soon_as_it_is_known() {
     let mut harness = stage(Some(picked(stepped())));
     assert!(!has(&harness, "Divergence"), "nobody asked");
     harness.state_mut().model.apply(Action::Diverge([4, 4]));

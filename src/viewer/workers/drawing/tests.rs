@@ -95,7 +95,7 @@ impl Bench {
             Ok(Box::new(Fake { fate: given.clone() }))
         });
         let context = WorkerContext {
-            machine: Backend::GPU,
+            backend: Backend::GPU,
             slot: slot.clone(),
             deputy: Some(deputy.clone()),
             outbox: outbox.clone(),
@@ -133,7 +133,7 @@ impl Bench {
             for event in self.outbox.take() {
                 match event {
                     Event::Image(shown) => return Ok(shown),
-                    Event::MachineFailed(_, message) => return Err(message),
+                    Event::BackendFailed(_, message) => return Err(message),
                     _ => {}
                 }
             }
