@@ -5,12 +5,12 @@ use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::failure::Failure;
 use super::input::{job_of, open_project};
 use super::output::print_json;
-use shadewright::probe::diverge::{self, DivergeError, Machine, Subject};
+use shadewright::probe::diverge::{self, DivergeError, NamedRunner, Subject};
 use shadewright::probe::{self, AbsentSample};
 use shadewright::render::Backend;
 use shadewright::text::source::SourceMap;
 
-/// Follows a sample and prints where the machines part. A difference is a failed comparison.
+/// Follows a sample and prints where the back ends differ. A difference is a failed comparison.
 pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
     let GpuArgs { adapter: AdapterArgs { adapter }, schedule, traversal: TraversalArgs { traversal } } = &args.gpu;
     let given =
@@ -42,11 +42,11 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
     };
     let [a, b] = between.0;
     let [mut first, mut second] = [open_side(a)?, open_side(b)?];
-    let machines = [
-        Machine { name: a.name().to_string(), runner: &mut *first },
-        Machine { name: b.name().to_string(), runner: &mut *second },
+    let runners = [
+        NamedRunner { name: a.name().to_string(), runner: &mut *first },
+        NamedRunner { name: b.name().to_string(), runner: &mut *second },
     ];
-    let found = diverge::diverge(subject, machines, args.pixel.0, args.sample);
+    let found = diverge::diverge(subject, runners, args.pixel.0, args.sample);
     let found = found.map_err(|e| refused(e, &job.program.sources))?;
     if args.json {
         print_json(&found.json())?;
@@ -64,8 +64,8 @@ fn refused(error: DivergeError, sources: &SourceMap) -> Failure {
         }
         DivergeError::Motion => "a scene without motion blur can be followed: close the shutter, or remove what moves",
         DivergeError::Stopped => return Failure::input(format!("error: {error}")),
-        DivergeError::Render { machine, error } => {
-            eprintln!("{machine}:");
+        DivergeError::Render { runner, error } => {
+            eprintln!("{runner}:");
             return Failure::render(error, sources);
         }
     };

@@ -5,7 +5,7 @@ use crate::common::{adapter, repository, shadewright, stderr};
 use serde_json::Value as Json;
 use shadewright::image::Image;
 use shadewright::ir::passes::Pipeline;
-use shadewright::probe::diverge::{self, Divergence, Machine, Subject};
+use shadewright::probe::diverge::{self, Divergence, NamedRunner, Subject};
 use shadewright::program::{LinkOptions, Math, link};
 use shadewright::render::rpu::{RpuRenderer, RpuSamples};
 use shadewright::render::sampling::Sampling;
@@ -31,16 +31,16 @@ fn open(path: &Path, math: Math) -> (Job, Scene) {
 fn found(job: &Job, scene: &Scene, backends: [Backend; 2], pixel: [u32; 2]) -> Divergence {
     let options = BackendOptions::default();
     let [mut first, mut second] = backends.map(|backend| backend.samples(&options).expect("a device"));
-    let machines = [
-        Machine { name: backends[0].name().to_string(), runner: &mut *first },
-        Machine { name: backends[1].name().to_string(), runner: &mut *second },
+    let runners = [
+        NamedRunner { name: backends[0].name().to_string(), runner: &mut *first },
+        NamedRunner { name: backends[1].name().to_string(), runner: &mut *second },
     ];
     let subject = Subject { job, scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
-    diverge::diverge(subject, machines, pixel, None).unwrap_or_else(|e| panic!("{e}"))
+    diverge::diverge(subject, runners, pixel, None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
-fn recording_values_changes_no_bit_of_a_sample_on_any_machine() {
+fn recording_values_changes_no_bit_of_a_sample_on_any_runner() {
     let adapter = adapter();
     let scenes = [("scenes/glass.rib", [8, 7], Math::Exact), ("scenes/noise.rib", [8, 6], Math::Native)];
     let scenes = scenes.into_iter().chain([("rtsl/cornell.rib", [8, 6], Math::Exact)]);
@@ -140,8 +140,8 @@ fn the_command_names_line_variable_operation_and_branch_of_the_gpus_own_function
     assert_eq!(decision["effect"]["kind"], "branch");
     assert_ne!(decision["operation"]["results"][0]["text"], decision["operation"]["results"][1]["text"]);
     assert!(json["difference"]["parted"]["to"].is_array());
-    let rgba = |machine: usize| -> Vec<f32> {
-        let channels = json["colors"][machine]["rgba"].as_array().expect("four numbers");
+    let rgba = |runner: usize| -> Vec<f32> {
+        let channels = json["colors"][runner]["rgba"].as_array().expect("four numbers");
         channels.iter().map(|c| c.as_f64().expect("a number") as f32).collect()
     };
     assert_eq!(rgba(0), gpu.rgba[pixel], "the sample is the image's");
@@ -232,10 +232,12 @@ fn pixels_of_a_window_count_from_its_corner() {
     let mut renderer = RpuRenderer::new();
     let image = renderer.render(&job, &|_| {}).expect("it renders");
     assert_eq!(part.means[0].rgba, image.rgba[3 * 6 + 3]);
-    // The same machine, opened by itself.
+    // The same runner, opened by itself.
     let mut alone = RpuSamples::new(renderer);
-    let machines =
-        [Machine { name: "a".into(), runner: &mut alone.clone() }, Machine { name: "b".into(), runner: &mut alone }];
+    let runners = [
+        NamedRunner { name: "a".into(), runner: &mut alone.clone() },
+        NamedRunner { name: "b".into(), runner: &mut alone },
+    ];
     let subject = Subject { job: &job, scene: &scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
-    assert!(diverge::diverge(subject, machines, [3, 3], Some(1)).is_ok_and(|found| found.is_equal()));
+    assert!(diverge::diverge(subject, runners, [3, 3], Some(1)).is_ok_and(|found| found.is_equal()));
 }

@@ -13,14 +13,14 @@
 //! | [`listing`] | lines with their places |
 //! | `extent` | what belongs to a shader |
 //! | `stages` | the IR, pass by pass |
-//! | `machines` | the code of the machines |
+//! | `backend_code` | the code of the back ends |
 //! | [`cost`] | cycles by source line |
 //! | [`residual`] | what specialization leaves |
 
+mod backend_code;
 pub mod cost;
 mod extent;
 pub mod listing;
-mod machines;
 pub mod residual;
 mod stages;
 
@@ -122,14 +122,14 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
     let surfaces = if displaced { 0 } else { program.surface_entries };
     let loaded = Loaded::new(&program.module, program.constants.vectors(), surfaces);
     let rpu = match &loaded {
-        Ok(loaded) => Ok(machines::rpu(&extent, &program.module, loaded.program(), &mut lines)),
+        Ok(loaded) => Ok(backend_code::rpu(&extent, &program.module, loaded.program(), &mut lines)),
         Err(error) => Err(error.to_string()),
     };
     let native = match &loaded {
-        Ok(loaded) => machines::native(&extent, &program.module, loaded.program(), &mut lines),
+        Ok(loaded) => backend_code::native(&extent, &program.module, loaded.program(), &mut lines),
         Err(error) => Err(error.to_string()),
     };
-    let wgsl = machines::wgsl(&extent, &program, !state.program.memory.placed.is_empty(), &mut lines);
+    let wgsl = backend_code::wgsl(&extent, &program, !state.program.memory.placed.is_empty(), &mut lines);
     let listings = Arc::new(Listings { source, stages, rpu, native, wgsl });
     let code = state.program.module.clone();
     Ok(Prepared { instance, code, listings, extent, module: program.module, loaded, displaced })

@@ -15,7 +15,7 @@
 //! | `record` | the evaluator's observer that records both |
 //! | [`value`] | values with the types of the source |
 //! | [`report`] | the probe as text and as JSON |
-//! | [`diverge`] | the first value at which two machines differ |
+//! | [`diverge`] | the first value at which two back ends differ |
 
 pub mod diverge;
 mod navigate;

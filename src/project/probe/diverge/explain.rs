@@ -4,7 +4,7 @@
 use super::names::{Names, Variable, assigned};
 use super::trace::{Activation, Execution, Failure, Point, Split, Tracer};
 use super::values::{Shown, differs, distance};
-use super::{MACHINES, Subject};
+use super::{RUNNERS, Subject};
 use serde::Serialize;
 use shadewright_base::text::source::{SourceMap, Span};
 use shadewright_ir::passes::record::{Detail, End, Item, Segment, Segments, What, is_decision};
@@ -17,8 +17,8 @@ use std::collections::{HashMap, HashSet};
 /// How many segments a value is followed back at most.
 const MAX_STEPS_BACK: usize = 16;
 
-/// The words of a value on each machine.
-type Words = [Vec<u32>; MACHINES];
+/// The words of a value on each runner.
+type Words = [Vec<u32>; RUNNERS];
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,9 +45,9 @@ pub struct Place {
 pub struct Operand {
     /// A variable, a constant, or what computes it.
     pub name: String,
-    /// The value on each machine, where it was recorded.
-    pub values: Option<[Shown; MACHINES]>,
-    /// True if it differs between the two machines.
+    /// The value on each runner, where it was recorded.
+    pub values: Option<[Shown; RUNNERS]>,
+    /// True if it differs between the two runners.
     pub differs: bool,
     /// How many floats lie between the two values.
     pub ulps: Option<u64>,
@@ -73,7 +73,7 @@ pub struct Operation {
     /// The operands of the operation.
     pub operands: Vec<Operand>,
     /// The results.
-    pub results: [Shown; MACHINES],
+    pub results: [Shown; RUNNERS],
     /// How many floats lie between the two results.
     pub ulps: Option<u64>,
 }
@@ -97,8 +97,8 @@ pub enum Effect {
     Shadow,
     /// A ray hits another primitive, or nothing.
     Hit {
-        /// The object that it hits on each machine.
-        objects: [String; MACHINES],
+        /// The object that it hits on each runner.
+        objects: [String; RUNNERS],
     },
     /// A number, such as an index, is another.
     Number,
@@ -111,13 +111,13 @@ pub struct Decision {
     pub record: u64,
     /// The operation that decides.
     pub operation: Operation,
-    /// For comparisons, the difference of the operands on each machine.
-    pub margins: Option<[f32; MACHINES]>,
+    /// For comparisons, the difference of the operands on each runner.
+    pub margins: Option<[f32; RUNNERS]>,
     /// The effect on where control goes.
     pub effect: Effect,
 }
 
-/// Where the machines execute different code.
+/// Where the runners execute different code.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parted {
     /// The number of the last record that both have.
@@ -149,7 +149,7 @@ impl<'a> Explainer<'a> {
         &self.subject.job.program.sources
     }
 
-    /// The first value of a point that differs between two machines, or the one before it that it
+    /// The first value of a point that differs between two runners, or the one before it that it
     /// comes from; `None` where all are equal.
     ///
     /// # Errors
@@ -200,7 +200,7 @@ impl<'a> Explainer<'a> {
         Some(Point { at: called.called_by?, stack: callers.to_vec(), ..point.clone() })
     }
 
-    /// The first of the wanted items of a point that differs between two machines.
+    /// The first of the wanted items of a point that differs between two runners.
     fn first_difference(
         &self,
         tracer: &mut Tracer<'_, '_>,
@@ -277,7 +277,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// The first decision at a point that differs between two machines.
+    /// The first decision at a point that differs between two runners.
     ///
     /// # Errors
     /// The errors of rendering.
@@ -344,15 +344,15 @@ impl<'a> Explainer<'a> {
         Ok(Some(Decision { record: point.record, operation, margins, effect }))
     }
 
-    /// The names of the objects that a ray hits on each machine.
-    fn objects(&self, recorded: &Recorded) -> [String; MACHINES] {
-        let word = |wanted: fn(&What) -> bool, machine: usize| {
+    /// The names of the objects that a ray hits on each runner.
+    fn objects(&self, recorded: &Recorded) -> [String; RUNNERS] {
+        let word = |wanted: fn(&What) -> bool, runner: usize| {
             let found = recorded.items.iter().find(|(item, _)| wanted(&item.what));
-            found.and_then(|(_, words)| words[machine].first().copied()).unwrap_or(0)
+            found.and_then(|(_, words)| words[runner].first().copied()).unwrap_or(0)
         };
-        std::array::from_fn(|machine| {
-            let triangle = word(|what| matches!(what, What::HitTriangle(_)), machine);
-            let object = word(|what| matches!(what, What::HitObject(_)), machine);
+        std::array::from_fn(|runner| {
+            let triangle = word(|what| matches!(what, What::HitTriangle(_)), runner);
+            let object = word(|what| matches!(what, What::HitObject(_)), runner);
             if object == 0 {
                 return "nothing".to_string();
             }
@@ -410,7 +410,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Where two machines go on differently.
+    /// Where two runners go on differently.
     ///
     /// # Errors
     /// The errors of rendering.
@@ -521,7 +521,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// The values that the machines recorded at a point.
+/// The values that the runners recorded at a point.
 struct Recorded {
     items: Vec<(Item, Words)>,
     known: HashMap<Value, Words>,
@@ -653,15 +653,15 @@ fn reaches(func: &Function, from: BlockId, to: BlockId) -> bool {
     false
 }
 
-/// For a comparison of floats, the difference of its operands on each machine.
-fn margins(func: &Function, inst: &Inst, recorded: &Recorded) -> Option<[f32; MACHINES]> {
+/// For a comparison of floats, the difference of its operands on each runner.
+fn margins(func: &Function, inst: &Inst, recorded: &Recorded) -> Option<[f32; RUNNERS]> {
     if !matches!(inst.op, Op::Lt | Op::Le | Op::Eq | Op::Ne) {
         return None;
     }
     let [a, b] = [inst.args[0], inst.args[1]].map(|value| recorded.words(func, value));
     let (a, b) = (a?, b?);
     let float = |words: &[u32]| f32::from_bits(words.first().copied().unwrap_or(0));
-    Some(std::array::from_fn(|machine| float(&a[machine]) - float(&b[machine])))
+    Some(std::array::from_fn(|runner| float(&a[runner]) - float(&b[runner])))
 }
 
 /// The formula of an operation's result, in terms of its operands.

@@ -1,4 +1,4 @@
-//! The first divergence of two machines: follows one sample of an image on the evaluator and on two
+//! The first divergence of two runners: follows one sample of an image on the evaluator and on two
 //! back ends, to the first value that differs, and on to the decision that it flips.
 //!
 //! Takes the job that was rendered, so that what diverges is what the images show, and a
@@ -7,7 +7,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `trace` | the streams of records of the machines, and where they part |
+//! | `trace` | the streams of records of the runners, and where they part |
 //! | `explain` | points of a stream in terms of the source |
 //! | `names` | the variables that values of the optimized program stand for |
 //! | `values` | values in hexadecimal and decimals, distances in ulps |
@@ -42,8 +42,8 @@ use thiserror::Error;
 use trace::{Executed, Failure, Parting, Tracer};
 use values::differs;
 
-/// Machines that run a sample: the two back ends, then the evaluator.
-const MACHINES: usize = 3;
+/// The runners of a sample: the two back ends, then the evaluator.
+const RUNNERS: usize = 3;
 
 /// The place of the evaluator.
 const EVALUATOR: usize = 2;
@@ -60,7 +60,7 @@ pub struct Subject<'a> {
     pub scene: &'a Scene,
     /// The scene linked for a debugger ([`super::link`]), which names variables.
     pub debug: Option<&'a Program>,
-    /// True if the answer is still wanted; asked before each run of a machine.
+    /// True if the answer is still wanted; asked before each run.
     pub is_wanted: &'a dyn Fn() -> bool,
     /// Takes what begins, for people who wait: a run lasts up to a minute where a GPU by software
     /// compiles.
@@ -68,7 +68,7 @@ pub struct Subject<'a> {
 }
 
 /// A back end by its name.
-pub struct Machine<'m> {
+pub struct NamedRunner<'m> {
     /// The name of the back end.
     pub name: String,
     /// The runner of samples on it.
@@ -88,10 +88,10 @@ pub enum DivergeError {
     #[error("this scene changes while the shutter is open: samples of one pixel are of different times")]
     Motion,
     /// A run failed.
-    #[error("{machine}: {error}")]
+    #[error("{runner}: {error}")]
     Render {
-        /// On which machine.
-        machine: String,
+        /// On which runner.
+        runner: String,
         /// How.
         error: RenderError,
     },
@@ -112,12 +112,12 @@ impl Color {
     }
 }
 
-/// The first difference of two machines.
+/// The first difference of two runners.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// Which two.
     pub between: [String; 2],
-    /// Their places in [`Divergence::machines`].
+    /// Their places in [`Divergence::runners`].
     #[serde(skip)]
     pub pair: [usize; 2],
     /// The number of the first record that differs; a record is a piece of code without rays and
@@ -128,15 +128,15 @@ pub struct Difference {
     pub value: Option<Operation>,
     /// The first decision that differs.
     pub decision: Option<Decision>,
-    /// Where the machines execute different code.
+    /// Where the runners execute different code.
     pub parted: Option<Parted>,
 }
 
-/// How a sample compares on two machines and the evaluator.
+/// How a sample compares on two runners and the evaluator.
 #[derive(Clone, Debug, Serialize)]
 pub struct Divergence {
     /// The names of the two back ends, and of the evaluator.
-    pub machines: [String; MACHINES],
+    pub runners: [String; RUNNERS],
     /// Column and row within the image.
     pub pixel: [u32; 2],
     /// The sample.
@@ -145,14 +145,14 @@ pub struct Divergence {
     pub samples: u32,
     /// How many of the pixel's samples have different colors on the two back ends.
     pub differing_samples: u32,
-    /// The sample's color on each machine.
-    pub colors: [Color; MACHINES],
+    /// The sample's color on each runner.
+    pub colors: [Color; RUNNERS],
     /// The pixel on each back end, before exposure and imager.
     pub means: [Color; 2],
     /// The share of the pixel's difference that is this sample's, in the channel that differs most.
     pub share: Option<f32>,
-    /// Records of each machine.
-    pub records: [u64; MACHINES],
+    /// Records of each runner.
+    pub records: [u64; RUNNERS],
     /// The first difference, if there is one.
     pub difference: Option<Difference>,
     /// How each back end compares with the evaluator.
@@ -167,10 +167,10 @@ pub struct Divergence {
 /// colors differ, else the first.
 ///
 /// # Errors
-/// When there is no such pixel or sample, the scene moves, or a machine fails.
+/// When there is no such pixel or sample, the scene moves, or a runner fails.
 pub fn diverge(
     subject: Subject<'_>,
-    machines: [Machine<'_>; 2],
+    runners: [NamedRunner<'_>; 2],
     pixel: [u32; 2],
     sample: Option<u32>,
 ) -> Result<Divergence, DivergeError> {
@@ -181,29 +181,29 @@ pub fn diverge(
     if job.film.moves {
         return Err(DivergeError::Motion);
     }
-    let [a, b] = machines;
+    let [a, b] = runners;
     let names = [a.name, b.name, "evaluator".to_string()];
-    let failed = |machine: usize| {
-        let machine = names[machine].clone();
+    let failed = |runner: usize| {
+        let runner = names[runner].clone();
         move |error| match error {
             RenderError::Stopped => DivergeError::Stopped,
-            error => DivergeError::Render { machine, error },
+            error => DivergeError::Render { runner, error },
         }
     };
     let samples: Vec<_> =
         (0..count).map(|index| job.sampling.sample(&job.film, window.x + x, window.y + y, index)).collect();
     let mut evaluator = EvaluatorSamples;
-    let mut runners: [&mut dyn SampleRunner; MACHINES] = [a.runner, b.runner, &mut evaluator];
-    let begin = |what: &str, machine: usize| {
+    let mut runners: [&mut dyn SampleRunner; RUNNERS] = [a.runner, b.runner, &mut evaluator];
+    let begin = |what: &str, runner: usize| {
         if !(subject.is_wanted)() {
             return Err(DivergeError::Stopped);
         }
-        (subject.progress)(&format!("{what} on {}", names[machine]));
+        (subject.progress)(&format!("{what} on {}", names[runner]));
         Ok(())
     };
-    let mut colors = |machine: usize| {
-        begin("samples", machine)?;
-        runners[machine].colors(job, &samples).map_err(failed(machine))
+    let mut colors = |runner: usize| {
+        begin("samples", runner)?;
+        runners[runner].colors(job, &samples).map_err(failed(runner))
     };
     let plain = [colors(0)?, colors(1)?];
     let is_other = |a: &[u32; 4], b: &[u32; 4]| differs(Type::Vec4, a, b);
@@ -223,15 +223,15 @@ pub fn diverge(
     begin("samples", EVALUATOR)?;
     let executed = Executed::of(job, &shot).map_err(failed(EVALUATOR))?;
     let explainer = Explainer::new(subject);
-    let before = |what: &str, machine: usize| begin(&format!("recording {what}"), machine).is_ok();
+    let before = |what: &str, runner: usize| begin(&format!("recording {what}"), runner).is_ok();
     let mut tracer = Tracer::new(job, shot, &executed, &mut runners, &before);
-    let anywhere = |Failure { machine, error }| failed(machine)(error);
-    let is_plain = |machine: usize, color: &[u32; 4]| !is_other(color, &plain[machine][number as usize]);
+    let anywhere = |Failure { runner, error }| failed(runner)(error);
+    let is_plain = |runner: usize, color: &[u32; 4]| !is_other(color, &plain[runner][number as usize]);
     let (mut canonical, mut decisions) = (false, Detail::All);
     let mut notes = Vec::new();
     let (streams, difference) = loop {
         let streams = tracer.streams(canonical, decisions).map_err(anywhere)?;
-        if decisions == Detail::All && !(0..2).all(|machine| is_plain(machine, &streams.colors[machine])) {
+        if decisions == Detail::All && !(0..2).all(|runner| is_plain(runner, &streams.colors[runner])) {
             decisions = Detail::Outer;
             continue;
         }
@@ -262,7 +262,7 @@ pub fn diverge(
             None => None,
         };
         let difference = Difference {
-            between: pair.map(|machine| names[machine].clone()),
+            between: pair.map(|runner| names[runner].clone()),
             pair,
             record: parting.first().unwrap_or(0),
             value,
@@ -272,8 +272,8 @@ pub fn diverge(
         break (streams, Some(difference));
     };
 
-    for (machine, (name, color)) in names.iter().zip(&streams.colors).take(2).enumerate() {
-        if !is_plain(machine, color) {
+    for (runner, (name, color)) in names.iter().zip(&streams.colors).take(2).enumerate() {
+        if !is_plain(runner, color) {
             notes.push(format!(
                 "{name}: the sample has another color with the instructions that record values, {}; its compiler fuses \
                  operations in one of the programs and not in the other",
@@ -288,8 +288,8 @@ pub fn diverge(
         notes.push("the sample is longer than what is compared".to_string());
     }
     let known = difference.as_ref().map(|difference| difference.record);
-    let against = |machine: usize| {
-        let parting = &streams.partings[1 + machine];
+    let against = |runner: usize| {
+        let parting = &streams.partings[1 + runner];
         match parting.first() {
             Some(first) if known == Some(first) => "differs from the evaluator there, too".to_string(),
             _ => describe_parting(&explainer, &tracer, parting),
@@ -309,7 +309,7 @@ pub fn diverge(
         difference,
         notes,
         sources: job.program.sources.clone(),
-        machines: names,
+        runners: names,
     })
 }
 
@@ -339,7 +339,7 @@ fn describe_parting(explainer: &Explainer<'_>, tracer: &Tracer<'_, '_>, parting:
 
 /// The share of the pixel's difference that is one sample's, in the channel that differs most.
 fn share(
-    colors: &[Color; MACHINES],
+    colors: &[Color; RUNNERS],
     means: &[Color; 2],
     samples: &[shadewright_render::sampling::CameraSample],
 ) -> Option<f32> {
@@ -352,17 +352,17 @@ fn share(
 }
 
 impl Divergence {
-    /// True if all machines computed the same.
+    /// True if all runners computed the same.
     pub fn is_equal(&self) -> bool {
         self.difference.is_none()
             && self.differing_samples == 0
             && !PAIRS.into_iter().any(|pair| self.colors_differ(pair))
     }
 
-    /// True if two machines give the sample other colors. Those of the back ends are the image's,
+    /// True if two runners give the sample other colors. Those of the back ends are the image's,
     /// from code that records nothing.
     fn colors_differ(&self, pair: [usize; 2]) -> bool {
-        let [a, b] = pair.map(|machine| self.colors[machine].rgba.map(f32::to_bits));
+        let [a, b] = pair.map(|runner| self.colors[runner].rgba.map(f32::to_bits));
         differs(Type::Vec4, &a, &b)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::explain::{Decision, Effect, Operand, Operation, Parted, Place};
 use super::values::Shown;
-use super::{Difference, Divergence, EVALUATOR, MACHINES};
+use super::{Difference, Divergence, EVALUATOR, RUNNERS};
 use serde_json::{Value as Json, json};
 use shadewright_base::text::diagnostics::{Diagnostic, render};
 use shadewright_base::text::source::SourceMap;
@@ -18,10 +18,10 @@ impl Divergence {
     pub fn text(&self) -> String {
         let mut out = String::new();
         let [x, y] = self.pixel;
-        let [a, b, _] = &self.machines;
+        let [a, b, _] = &self.runners;
         let _ = writeln!(out, "pixel {x},{y}, sample {} of {}: {}", self.sample, self.samples, self.verdict());
         let width = self.name_width();
-        for (name, color) in self.machines.iter().zip(&self.colors) {
+        for (name, color) in self.runners.iter().zip(&self.colors) {
             let _ = writeln!(out, "  {name:width$}  {}  {}", color.hex.join(" "), rgba(&color.rgba));
         }
         let [first, second] = &self.means;
@@ -52,7 +52,7 @@ impl Divergence {
             }
         }
         let _ = writeln!(out);
-        for (name, text) in self.machines.iter().zip(&self.evaluator) {
+        for (name, text) in self.runners.iter().zip(&self.evaluator) {
             let _ = writeln!(out, "{name}: {text}");
         }
         for note in &self.notes {
@@ -63,7 +63,7 @@ impl Divergence {
 
     /// The result in a few words.
     pub fn verdict(&self) -> String {
-        let [a, b, evaluator] = &self.machines;
+        let [a, b, evaluator] = &self.runners;
         let pair = self.difference.as_ref().map(|difference| difference.pair);
         let differ = |pair: [usize; 2]| self.colors_differ(pair);
         match pair {
@@ -90,7 +90,7 @@ impl Divergence {
     }
 
     fn name_width(&self) -> usize {
-        self.machines.iter().map(String::len).max().unwrap_or(0)
+        self.runners.iter().map(String::len).max().unwrap_or(0)
     }
 
     fn write_operation(&self, out: &mut String, operation: &Operation, pair: [usize; 2], label: &str) {
@@ -124,7 +124,7 @@ impl Divergence {
                     writeln!(out, "  {letters:<9}  {name} = {}  {}, equal", values[0].text, values[0].hex.join(" "));
             }
             Some(values) => {
-                let [a, b] = pair.map(|machine| &self.machines[machine]);
+                let [a, b] = pair.map(|runner| &self.runners[runner]);
                 let differs = if operand.differs { "differs" } else { &format!("is equal on {a} and {b}") };
                 let _ = writeln!(out, "  {letters:<9}  {name} {differs}");
                 self.write_values(out, values, pair, operand.ulps);
@@ -132,14 +132,14 @@ impl Divergence {
         }
     }
 
-    /// A value on all machines. The distance stands at the second one of the pair that differs.
-    fn write_values(&self, out: &mut String, values: &[Shown; MACHINES], pair: [usize; 2], ulps: Option<u64>) {
+    /// A value on all runners. The distance stands at the second one of the pair that differs.
+    fn write_values(&self, out: &mut String, values: &[Shown; RUNNERS], pair: [usize; 2], ulps: Option<u64>) {
         let width = self.name_width();
         let hex_width = values.iter().map(|v| v.hex.join(" ").len()).max().unwrap_or(0);
-        for (machine, (name, value)) in self.machines.iter().zip(values).enumerate() {
-            let equal = values[..machine].iter().position(|other| other == value).map(|n| &self.machines[n]);
+        for (runner, (name, value)) in self.runners.iter().zip(values).enumerate() {
+            let equal = values[..runner].iter().position(|other| other == value).map(|n| &self.runners[n]);
             let remark = match (ulps, equal) {
-                (Some(ulps), _) if machine == pair[1] => format!("  {ulps} ulp apart"),
+                (Some(ulps), _) if runner == pair[1] => format!("  {ulps} ulp apart"),
                 (_, Some(other)) => format!("  as {other}"),
                 (_, None) => String::new(),
             };
@@ -155,7 +155,7 @@ impl Divergence {
             self.write_decision(out, decision, "then ", difference);
         }
         let after = parted.record.map_or(String::new(), |record| format!(" after record {record}"));
-        let _ = writeln!(out, "\nthe machines execute different code{after}");
+        let _ = writeln!(out, "\nthe back ends execute different code{after}");
         let width = self.name_width();
         for (name, place) in difference.between.iter().zip(&parted.to) {
             match place {
@@ -174,7 +174,7 @@ impl Divergence {
             Effect::Branch { .. } => "a branch goes another way",
             Effect::Select => "another value is chosen",
             Effect::Hit { .. } => "a ray hits something else",
-            Effect::Shadow => "a shadow ray is blocked on one machine",
+            Effect::Shadow => "a shadow ray is blocked on one back end",
             Effect::Number => "an integer or condition is another",
         };
         let after = match decision.record.saturating_sub(difference.record) {
@@ -187,7 +187,7 @@ impl Divergence {
         let width = self.name_width();
         if let Some(margins) = &decision.margins {
             let _ = writeln!(out, "  a − b");
-            for (name, margin) in self.machines.iter().zip(margins) {
+            for (name, margin) in self.runners.iter().zip(margins) {
                 let text = if *margin == 0.0 { "0".to_string() } else { format!("{margin:e}") };
                 let _ = writeln!(out, "    {name:width$}  {text}");
             }
@@ -195,7 +195,7 @@ impl Divergence {
         match &decision.effect {
             Effect::Hit { objects } => {
                 let _ = writeln!(out, "  hit");
-                for (name, object) in self.machines.iter().zip(objects) {
+                for (name, object) in self.runners.iter().zip(objects) {
                     let _ = writeln!(out, "    {name:width$}  {object}");
                 }
             }

@@ -1,4 +1,4 @@
-//! Divergences that are made on purpose: a machine whose square root is off by one in the last place
+//! Divergences that are made on purpose: a runner whose square root is off by one in the last place
 //! within one file.
 
 use super::*;
@@ -57,8 +57,8 @@ impl Opened {
         let debug = Some(&self.debug);
         let subject = Subject { job: &self.job, scene: &self.scene, debug, is_wanted: &|| true, progress: &|_| {} };
         let [a, b] = runners;
-        let machines = [("a", a), ("b", b)].map(|(name, runner)| Machine { name: name.to_string(), runner });
-        diverge(subject, machines, [1, 1], None).expect("the sample exists")
+        let runners = [("a", a), ("b", b)].map(|(name, runner)| NamedRunner { name: name.to_string(), runner });
+        diverge(subject, runners, [1, 1], None).expect("the sample exists")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Divergences that are made on purpose: a machine whose square root is off by one in the last place
+//! Divergences that are made on purpose: a runner whose square root is off by one in the last place
 //! within one file.
 
 use super::testing::*;
@@ -46,7 +46,7 @@ fn the_first_value_and_the_branch_that_it_flips_are_found() {
 }
 
 #[test]
-fn machines_that_agree_with_each_other_are_compared_with_the_evaluator() {
+fn runners_that_agree_with_each_other_are_compared_with_the_evaluator() {
     let opened = flip();
     let file = opened.file("flip.sl");
     let found = opened.diverge([&mut Faulty(file), &mut Faulty(file)]);
@@ -55,7 +55,7 @@ fn machines_that_agree_with_each_other_are_compared_with_the_evaluator() {
     let difference = found.difference.as_ref().expect("a difference");
     assert_eq!(difference.between, ["a", "evaluator"]);
     assert!(!found.is_equal());
-    // The distance stands at the machine that is another one.
+    // The distance stands at the runner that is another one.
     let text = found.text();
     for line in ["    b          0x3f000001  0.50000006  as a\n", "    evaluator  0x3f000000  0.5  1 ulp apart\n"] {
         assert!(text.contains(line), "{line}\n{text}");
@@ -105,7 +105,7 @@ fn a_value_that_only_copies_bring_to_the_result_is_found_where_it_is_computed() 
     }
 }
 
-/// A machine whose code computes another color where it records nothing.
+/// A runner whose code computes another color where it records nothing.
 struct Fusing;
 
 impl SampleRunner for Fusing {
@@ -194,7 +194,7 @@ fn a_loop_that_ends_earlier_is_said_to() {
     let difference = found.difference.as_ref().expect("a difference");
     let value = difference.value.as_ref().expect("a value");
     let decision = difference.decision.as_ref().expect("a decision");
-    // Twenty iterations, and then one more on the faulty machine.
+    // Twenty iterations, and then one more on the faulty runner.
     assert!(decision.record > difference.record + 20, "{}", found.text());
     assert!(decision.operation.place.position.as_ref().is_some_and(|p| p.contains("flip.sl:5:")), "{decision:?}");
     assert_eq!(decision.operation.results.each_ref().map(|r| r.text.as_str()), ["false", "true", "false"]);
@@ -237,7 +237,7 @@ WorldEnd
     let found = opened.diverge([&mut EvaluatorSamples, &mut Faulty(opened.file("flip.sl"))]);
     let decision = found.difference.as_ref().and_then(|d| d.decision.as_ref()).expect("a decision");
     assert_eq!(decision.effect, Effect::Shadow, "{}", found.text());
-    assert!(found.text().contains("a shadow ray is blocked on one machine"), "{}", found.text());
+    assert!(found.text().contains("a shadow ray is blocked on one back end"), "{}", found.text());
 }
 
 #[test]
@@ -312,8 +312,8 @@ fn what_does_not_exist_is_refused() {
         let subject = Subject { job, scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
         let mut evaluators = [EvaluatorSamples; 2];
         let [a, b] = &mut evaluators;
-        let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
-        diverge(subject, machines, pixel, sample).map(drop).expect_err("nothing to follow").to_string()
+        let runners = [NamedRunner { name: "a".into(), runner: a }, NamedRunner { name: "b".into(), runner: b }];
+        diverge(subject, runners, pixel, sample).map(drop).expect_err("nothing to follow").to_string()
     };
     assert!(asked([3, 0], None).starts_with("pixel 3,0 is outside the image of 3x3 pixels"));
     assert_eq!(asked([0, 0], Some(1)), "there is no sample 1: the image has 1 a pixel, numbered from 0");
@@ -326,8 +326,8 @@ fn a_search_that_is_no_longer_wanted_ends() {
         Subject { job: &opened.job, scene: &opened.scene, debug: None, is_wanted: &|| false, progress: &|_| {} };
     let mut evaluators = [EvaluatorSamples; 2];
     let [a, b] = &mut evaluators;
-    let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
-    assert!(matches!(diverge(subject, machines, [1, 1], None), Err(DivergeError::Stopped)));
+    let runners = [NamedRunner { name: "a".into(), runner: a }, NamedRunner { name: "b".into(), runner: b }];
+    assert!(matches!(diverge(subject, runners, [1, 1], None), Err(DivergeError::Stopped)));
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Runs one sample on three machines with an instrumented program, and finds where their records
+//! Runs one sample on three runners with an instrumented program, and finds where their records
 //! part.
 //!
-//! The stream of a machine is the records of all segments ([`shadewright_ir::passes::record`]) in the
+//! The stream of a runner is the records of all segments ([`shadewright_ir::passes::record`]) in the
 //! order of execution. Streams are read window by window; of most samples there is one.
 
-use super::{MACHINES, PAIRS};
+use super::{PAIRS, RUNNERS};
 use shadewright_ir::passes::record::{Detail, End, HASH_WORDS, Recording, Segment, Segments, hash, instrument};
 use shadewright_ir::{Module, Terminator};
 use shadewright_program::{Program, common_origin_entries, intersect_entry};
@@ -57,7 +57,7 @@ pub struct Point {
     pub stack: Vec<Activation>,
 }
 
-/// Where two machines go on differently.
+/// Where two runners go on differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// The last execution that both share; `None` where one recorded nothing.
@@ -66,7 +66,7 @@ pub struct Split {
     pub next: [Option<u32>; 2],
 }
 
-/// Where the streams of two machines part.
+/// Where the streams of two runners part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parting {
     /// The first segment whose results differ, and the hashes of them.
@@ -93,15 +93,15 @@ impl Parting {
     }
 }
 
-/// The streams of all machines.
+/// The streams of all runners.
 #[derive(Clone, Debug)]
 pub struct Streams {
     /// Where each of [`PAIRS`] parts.
     pub partings: [Parting; PAIRS.len()],
-    /// The number of records of each machine.
-    pub totals: [u64; MACHINES],
-    /// The sample's color on each machine, instrumented.
-    pub colors: [[u32; 4]; MACHINES],
+    /// The number of records of each runner.
+    pub totals: [u64; RUNNERS],
+    /// The sample's color on each runner, instrumented.
+    pub colors: [[u32; 4]; RUNNERS],
     /// True if the streams are longer than what was read.
     pub truncated: bool,
 }
@@ -109,8 +109,8 @@ pub struct Streams {
 /// A run that failed.
 #[derive(Debug)]
 pub struct Failure {
-    /// The machine.
-    pub machine: usize,
+    /// The runner.
+    pub runner: usize,
     /// Why; [`RenderError::Stopped`] when the answer is no longer wanted.
     pub error: RenderError,
 }
@@ -123,9 +123,9 @@ pub struct Tracer<'a, 'm> {
     pub segments: &'a Segments,
     /// The segments that are hashed.
     of: &'a HashSet<u32>,
-    machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
+    runners: &'a mut [&'m mut dyn SampleRunner; RUNNERS],
     begin: &'a dyn Fn(&str, usize) -> bool,
-    values: HashMap<(Execution, Detail), [Vec<u32>; MACHINES]>,
+    values: HashMap<(Execution, Detail), [Vec<u32>; RUNNERS]>,
 }
 
 /// The segments of a job's program that a sample executes.
@@ -138,9 +138,9 @@ pub struct Executed {
 
 impl Executed {
     /// Runs the sample on the evaluator. Intersection shaders are left out: which of them run, and
-    /// in which order, depends on how a machine traverses the BVH.
+    /// in which order, depends on how a runner traverses the BVH.
     ///
-    /// Code that the evaluator does not execute stays as it is: a machine that goes there has parted
+    /// Code that the evaluator does not execute stays as it is: a runner that goes there has parted
     /// from it before. So its kernels are those of the image, which are compiled already.
     ///
     /// # Errors
@@ -165,35 +165,35 @@ fn instrumented(job: &Job, segments: &Segments, recording: Recording<'_>) -> Job
 }
 
 impl<'a, 'm> Tracer<'a, 'm> {
-    /// Follows a sample of a job. `begin` gets what each machine is to do before it runs, and says
+    /// Follows a sample of a job. `begin` gets what each runner is to do before it runs, and says
     /// whether the answer is still wanted.
     pub fn new(
         job: &'a Job,
         sample: CameraSample,
         executed: &'a Executed,
-        machines: &'a mut [&'m mut dyn SampleRunner; MACHINES],
+        runners: &'a mut [&'m mut dyn SampleRunner; RUNNERS],
         begin: &'a dyn Fn(&str, usize) -> bool,
     ) -> Self {
         let Executed { segments, of } = executed;
-        Self { job, sample, segments, of, machines, begin, values: HashMap::new() }
+        Self { job, sample, segments, of, runners, begin, values: HashMap::new() }
     }
 
     fn module(&self) -> &Module {
         &self.job.program.module
     }
 
-    fn record(&mut self, what: &str, job: &Job, window: RecordWindow) -> Result<[Recorded; MACHINES], Failure> {
-        let mut run = |machine: usize| {
-            let failed = |error| Failure { machine, error };
-            if !(self.begin)(what, machine) {
+    fn record(&mut self, what: &str, job: &Job, window: RecordWindow) -> Result<[Recorded; RUNNERS], Failure> {
+        let mut run = |runner: usize| {
+            let failed = |error| Failure { runner, error };
+            if !(self.begin)(what, runner) {
                 return Err(failed(RenderError::Stopped));
             }
-            self.machines[machine].record(job, &self.sample, window).map_err(failed)
+            self.runners[runner].record(job, &self.sample, window).map_err(failed)
         };
         Ok([run(0)?, run(1)?, run(2)?])
     }
 
-    /// The streams of the machines, with `canonical` hashes or those of all bits.
+    /// The streams of the runners, with `canonical` hashes or those of all bits.
     ///
     /// # Errors
     /// The errors of rendering.
@@ -202,7 +202,7 @@ impl<'a, 'm> Tracer<'a, 'm> {
         let job = instrumented(self.job, self.segments, recording);
         let count = RecordWindow::fits(HASH_WORDS);
         let mut partings: [Parting; PAIRS.len()] = Default::default();
-        let mut walks: [Walk; MACHINES] = Default::default();
+        let mut walks: [Walk; RUNNERS] = Default::default();
         let mut windows = 0..MAX_WINDOWS;
         loop {
             let number = windows.next().unwrap_or(MAX_WINDOWS);
@@ -236,12 +236,12 @@ impl<'a, 'm> Tracer<'a, 'm> {
         }
     }
 
-    /// The words that an execution of a segment records on each machine: those of its
+    /// The words that an execution of a segment records on each runner: those of its
     /// [`Segments::items`].
     ///
     /// # Errors
     /// The errors of rendering.
-    pub fn values(&mut self, at: Execution, detail: Detail) -> Result<[Vec<u32>; MACHINES], Failure> {
+    pub fn values(&mut self, at: Execution, detail: Detail) -> Result<[Vec<u32>; RUNNERS], Failure> {
         if let Some(known) = self.values.get(&(at, detail)) {
             return Ok(known.clone());
         }
@@ -260,7 +260,7 @@ impl<'a, 'm> Tracer<'a, 'm> {
     }
 
     /// Which values can be looked at without changing them: whether the recorded values of a segment
-    /// have the hashes that `pair` of machines had when nothing but hashes was recorded.
+    /// have the hashes that `pair` of runners had when nothing but hashes was recorded.
     ///
     /// # Errors
     /// The errors of rendering.
@@ -275,8 +275,8 @@ impl<'a, 'm> Tracer<'a, 'm> {
         for detail in [Detail::All, Detail::Outer] {
             let values = self.values(at, detail)?;
             let items = self.segments.items(self.module(), at.segment, detail);
-            let of = |machine: usize| {
-                let mut rest = values[machine].as_slice();
+            let of = |runner: usize| {
+                let mut rest = values[runner].as_slice();
                 let mut words = HashMap::new();
                 for item in &items {
                     let (own, others) = rest.split_at_checked(item.words as usize)?;
@@ -295,7 +295,7 @@ impl<'a, 'm> Tracer<'a, 'm> {
 }
 
 impl Parting {
-    /// Looks whether both machines execute the same segment next. `walk` stands at what the first
+    /// Looks whether both runners execute the same segment next. `walk` stands at what the first
     /// one executed last.
     fn compare_flow(&mut self, next: [Option<u32>; 2], walk: &Walk) {
         if self.ended || next[0].is_some() && next[0] == next[1] {
@@ -322,7 +322,7 @@ impl Parting {
     }
 }
 
-/// The way of one machine through the segments.
+/// The way of one runner through the segments.
 #[derive(Clone, Debug, Default)]
 struct Walk {
     /// How often each segment was executed.
@@ -337,7 +337,7 @@ struct Walk {
 impl Walk {
     /// Executes a segment.
     fn step(&mut self, segments: &Segments, module: &Module, segment: u32) {
-        // A machine that records nonsense gets no way through it.
+        // A runner that records nonsense gets no way through it.
         let Some(&Segment { function, .. }) = segments.list.get(segment as usize) else { return };
         let from = self.last.map(|last| last.segment);
         let mut enter = |called_by| {

@@ -1,9 +1,9 @@
-//! Values as machines record them: in hexadecimal and in decimals, and how far two are apart.
+//! Values as runners record them: in hexadecimal and in decimals, and how far two are apart.
 
 use serde::Serialize;
 use shadewright_ir::{Type, string_id};
 
-/// A value of one machine.
+/// A value of one runner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shown {
     /// The words of the value, in hexadecimal.
