@@ -1,4 +1,4 @@
-//! The models of ray-tracing machines: `cargo bench --bench machines`.
+//! The models of ray-tracing hardware: `cargo bench --bench machines`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -23,7 +23,7 @@ struct Arguments {
     /// Nodes in a row and in a column
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 2, 8, 16, 32])]
     sides: Vec<u32>,
-    /// The machine's numbers, as the text of a configuration file
+    /// The numbers of the model, as the text of a configuration file
     #[arg(long, value_name = "TOML", default_value = "")]
     config: String,
     /// Measured runs of each array; the fastest counts

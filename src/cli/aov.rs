@@ -70,7 +70,7 @@ pub fn draw(
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let mut machine = machine_of(args, rpu)?;
+    let mut renderer = renderer_of(args, rpu)?;
     let mut aovs = Vec::new();
     for name in names {
         let output = Output::named(name);
@@ -92,7 +92,7 @@ pub fn draw(
                     RenderError::Stopped
                 })
             };
-            motion::draw(&mut *machine, slices, job_at, progress)
+            motion::draw(&mut *renderer, slices, job_at, progress)
         });
         if let Some(failure) = failure {
             return Err(failure);
@@ -104,17 +104,17 @@ pub fn draw(
     Ok(aovs)
 }
 
-/// The machine that the arguments ask for.
+/// The back end that the arguments ask for.
 ///
 /// # Errors
 /// When there is no such device.
-pub fn machine_of(args: &RenderArgs, rpu: RpuRenderer) -> Result<Box<dyn Progressive>, Failure> {
+pub fn renderer_of(args: &RenderArgs, rpu: RpuRenderer) -> Result<Box<dyn Progressive>, Failure> {
     // What `auto` chose has been said.
     let backend = match args.backend {
         BackendChoice::Auto => BackendChoice::Named(Backend::automatic(args.gpu.adapter.adapter.as_deref())),
         chosen => chosen,
     };
-    progressive(backend, args.devices(), rpu).map(|(machine, _)| machine)
+    progressive(backend, args.devices(), rpu).map(|(renderer, _)| renderer)
 }
 
 /// The inputs of the jobs of a variable.

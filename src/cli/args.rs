@@ -160,7 +160,7 @@ pub enum Command {
     Farm(Box<FarmArgs>),
     /// Serve editors over the Language Server Protocol, for .sl, .rtsl and .pfman files
     Lsp(LspArgs),
-    /// Simulate a scene on a model of hardware: the RPU, ray-tracing machines, machines for polygons
+    /// Simulate a scene on a hardware model: the RPU, ray-tracing and polygon hardware
     Simulate(Box<SimulateArgs>),
     /// Compile a circuit in Silicon: simulate it, lay it out, write it as Verilog
     Silicon(SiliconArgs),

@@ -3,7 +3,7 @@
 //! A scene is untrusted input: it writes only below the folder of the image, only files with the
 //! extensions of baked files, and replaces no file that is none.
 
-use super::aov::{Shown, machine_of};
+use super::aov::{Shown, renderer_of};
 use super::args::{RenderArgs, SceneArgs};
 use super::failure::Failure;
 use super::progress::{Work, with_progress};
@@ -32,10 +32,10 @@ pub fn draw(
     if state.program.baking.is_empty() {
         return Ok(Vec::new());
     }
-    let mut machine = machine_of(args, rpu)?;
+    let mut renderer = renderer_of(args, rpu)?;
     let job = Shown::of(scene, project, state, &Output::Baked).job(0.0)?;
     let work = Work { what: "baking", samples: None };
-    let files = with_progress(work, |progress| baking::draw(&mut *machine, &job, progress));
+    let files = with_progress(work, |progress| baking::draw(&mut *renderer, &job, progress));
     files.map_err(|e| Failure::render(&e, &job.program.sources))
 }
 

@@ -45,7 +45,7 @@ pub fn variance_of(job: &Job, film: &Film, end: u32) -> Option<Variance> {
 pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Result<Drawn, Failure> {
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
     let stop = interrupt::watched()?;
-    let (mut machine, device) = progressive(args.backend, args.devices(), rpu)?;
+    let (mut renderer, device) = progressive(args.backend, args.devices(), rpu)?;
     let start = Instant::now();
     let mut film = film_of(job).map_err(|e| failure(e.into()))?;
     let saved = args
@@ -58,7 +58,7 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         Some(saved) => saved.read(&mut film)?,
         None => 0,
     };
-    machine.load(job).map_err(failure)?;
+    renderer.load(job).map_err(failure)?;
     let mut written = Instant::now();
     let mut trouble = None;
     let mut is_good = false;
@@ -78,7 +78,7 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
             }
             ControlFlow::Continue(())
         };
-        passes::draw(&mut *machine, &mut film, before..all, stop, &mut after)
+        passes::draw(&mut *renderer, &mut film, before..all, stop, &mut after)
     });
     let done = done.map_err(failure)?;
     let interrupted = done < all && !is_good;
@@ -95,8 +95,8 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     if done == 0 && film.pixels().all(|pixel| pixel.weight == 0.0) {
         return Err(Failure::interrupted("interrupted before the first sample: no image was written"));
     }
-    let image = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
-    let (report, time) = (machine.report(), start.elapsed());
+    let image = renderer.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
+    let (report, time) = (renderer.report(), start.elapsed());
     let variance = variance_of(job, &film, done);
     Ok(Drawn { image, variance, device, report, time, samples: done, adaptive: None, interrupted, is_saved })
 }

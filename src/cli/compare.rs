@@ -1,4 +1,4 @@
-//! `shadewright compare SCENE`: two machines, one verdict.
+//! `shadewright compare SCENE`: two back ends, one verdict.
 
 use super::args::{CompareArgs, GpuArgs, SceneArgs, Seeds};
 use super::backend::{open, rpu_renderer, set_up_process, side};
@@ -116,12 +116,12 @@ impl Batched {
     /// differences of the batches show smaller ones than the images do.
     fn render(args: &CompareArgs, jobs: &[Job; 2]) -> Result<Self, Failure> {
         let failure = |e: RenderError| Failure::render(&e, &jobs[0].program.sources);
-        let mut machines = Vec::new();
+        let mut renderers = Vec::new();
         for (backend, job) in args.between.0.into_iter().zip(jobs) {
-            let (mut machine, device) = progressive_on(&args.scene, &args.gpu, backend)?;
+            let (mut renderer, device) = progressive_on(&args.scene, &args.gpu, backend)?;
             eprintln!("{}: {device}", backend.name());
-            machine.load(job).map_err(failure)?;
-            machines.push(machine);
+            renderer.load(job).map_err(failure)?;
+            renderers.push(renderer);
         }
         let (window, samples) = (jobs[0].window, jobs[0].sampling.count());
         let film = || {
@@ -140,9 +140,9 @@ impl Batched {
                 let range = batches.range(batch);
                 let pass = Pass { step: 1, first: range.start, count: range.len() as u32 };
                 let mut sums = [Vec::new(), Vec::new()];
-                for (side, machine) in machines.iter_mut().enumerate() {
+                for (side, renderer) in renderers.iter_mut().enumerate() {
                     let mut film = Film::of_share(window.width, window.height, samples, batch)?;
-                    machine.draw(pass, &mut film, &stop)?;
+                    renderer.draw(pass, &mut film, &stop)?;
                     sums[side] = film.into_batches().pop().unwrap_or_default();
                     films[side].add_batch(batch, &sums[side]);
                     progress((2 * batch + side as u32 + 1) as f32 / steps);
@@ -156,7 +156,7 @@ impl Batched {
             Ok(())
         });
         drawn.map_err(failure)?;
-        let mut finish = |side: usize| machines[side].finish(&films[side], 1, &stop).map_err(failure);
+        let mut finish = |side: usize| renderers[side].finish(&films[side], 1, &stop).map_err(failure);
         let images = [finish(0)?, finish(1)?];
         let variance = |film: &Film| film.variance(samples).ok_or_else(|| Failure::input("error: too few samples"));
         let tested = match is_paired {
@@ -200,12 +200,12 @@ pub fn render(
 /// Renders with the same number of samples in every pixel.
 fn uniform(scene: &SceneArgs, gpu: &GpuArgs, backend: Backend, job: &Job) -> Result<Image, Failure> {
     let (opened, options) = side(backend, gpu, rpu_renderer(scene))?;
-    let mut machine = open(opened.renderer(&options))?;
-    let device = Device::of(opened, machine.adapter());
+    let mut renderer = open(opened.renderer(&options))?;
+    let device = Device::of(opened, renderer.adapter());
     let name = backend.name();
     eprintln!("{name}: {device}");
     let shown = Work { what: name, samples: Some(job.sampling.count()) };
-    let image = with_progress(shown, |progress| machine.render(job, progress));
+    let image = with_progress(shown, |progress| renderer.render(job, progress));
     image.map_err(|e| Failure::render(&e, &job.program.sources))
 }
 
@@ -217,9 +217,9 @@ fn adaptive(
     job: &Job,
     sampler: &AdaptiveSampler,
 ) -> Result<Image, Failure> {
-    let (mut machine, device) = progressive_on(scene, gpu, backend)?;
+    let (mut renderer, device) = progressive_on(scene, gpu, backend)?;
     let name = backend.name();
-    let image = sampler::image(sampler, &mut *machine, job, name, &AtomicBool::new(false));
+    let image = sampler::image(sampler, &mut *renderer, job, name, &AtomicBool::new(false));
     let (image, statistics) = image.map_err(|e| Failure::render(&e, &job.program.sources))?;
     eprintln!("{name}: {device}, {}", Samples::Adaptive(statistics));
     Ok(image)
@@ -232,9 +232,9 @@ fn progressive_on(
     backend: Backend,
 ) -> Result<(Box<dyn Progressive>, Device), Failure> {
     let (opened, options) = side(backend, gpu, rpu_renderer(scene))?;
-    let machine = open(opened.progressive(&options))?;
-    let device = Device::of(opened, machine.adapter());
-    Ok((machine, device))
+    let renderer = open(opened.progressive(&options))?;
+    let device = Device::of(opened, renderer.adapter());
+    Ok((renderer, device))
 }
 
 /// `dir/name.ext` with `-suffix` before the extension.
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_machine_goes_before_the_extension() {
+    fn the_back_end_goes_before_the_extension() {
         assert_eq!(with_suffix(Path::new("a/b.c.png"), "gpu"), Path::new("a/b.c-gpu.png"));
     }
 }

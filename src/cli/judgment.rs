@@ -70,9 +70,9 @@ impl<'a> Side<'a> {
         Self { name, image, variance }
     }
 
-    /// The image of a model of a machine, or one that it is compared with.
-    pub fn of_machine(image: &'a Image) -> Self {
-        Self::new("the machine's image", image, None)
+    /// The image of a hardware model, or one that it is compared with.
+    pub fn of_model(image: &'a Image) -> Self {
+        Self::new("the model's image", image, None)
     }
 
     /// The estimate that the z test takes.

@@ -184,7 +184,7 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
     let mut gpu = args.gpu.clone();
     gpu.adapter.adapter = gpu.adapter.adapter.or(rendered.gpu.adapter.adapter.clone());
     gpu.schedule = gpu.schedule.or(rendered.gpu.schedule);
-    let (mut machine, device) = progressive(backend, Devices { gpu: &gpu, engine: args.engine }, rpu)?;
+    let (mut renderer, device) = progressive(backend, Devices { gpu: &gpu, engine: args.engine }, rpu)?;
     let hashes = record::subject(&rendered, &job, &state.scene, &device);
     let same_scene = job.film.moves || hashes.scene == first.record.hashes.scene;
     if !same_scene || hashes.program != first.record.hashes.program {
@@ -199,12 +199,12 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
             device.recorded()
         )));
     }
-    machine.load(&job).map_err(failure)?;
+    renderer.load(&job).map_err(failure)?;
     let mut film = Film::new(means.width, means.height).map_err(|e| failure(e.into()))?;
     for (at, &sum) in (0..).zip(&means.rgba) {
         film.set_batch_sum(at % means.width, at / means.width, 0, FilmPixel { sum, weight: 1.0 });
     }
-    machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)
+    renderer.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)
 }
 
 /// Gives a scene the permissions of this command, in place of those of a part's: a part is a file of

@@ -45,7 +45,7 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     let samples = batches.range(own.start).start..batches.range(own.end - 1).end;
     let rpu = rpu_renderer(scene).in_format(args.format);
     let stop = interrupt::watched()?;
-    let (mut machine, device) = progressive(args.backend, args.devices(), rpu.clone())?;
+    let (mut renderer, device) = progressive(args.backend, args.devices(), rpu.clone())?;
     let hashes = record::subject_of_shutter(args, &whole, &state.scene, &project, &device);
     let kept = if job.program.has_imager { 1 } else { batches.count() };
     let image = record::record(args, scene, &whole, &device, hashes, kept, &names);
@@ -63,16 +63,16 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
         return keep(args, out, share);
     }
     if job.film.moves {
-        draw_shutter(&mut *machine, &tile, &mut project, &job, samples.clone(), &mut film, stop)?;
+        draw_shutter(&mut *renderer, &tile, &mut project, &job, samples.clone(), &mut film, stop)?;
     } else {
-        machine.load(&job).map_err(failure)?;
+        renderer.load(&job).map_err(failure)?;
         let count = samples.len() as f32;
         let drawn = with_progress(rendering(&job), |progress| {
             let mut after = |_: [&Film; 2], done: u32| {
                 progress((done - samples.start) as f32 / count);
                 ControlFlow::Continue(())
             };
-            passes::draw(&mut *machine, &mut film, samples.clone(), stop, &mut after)
+            passes::draw(&mut *renderer, &mut film, samples.clone(), stop, &mut after)
         });
         if drawn.map_err(failure)? < samples.end {
             return Err(Failure::interrupted("interrupted: no part was written"));

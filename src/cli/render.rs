@@ -44,8 +44,8 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     let args = &args;
     let adaptive = sampler::settings(&args.sampler);
     let Some(out) = &args.render else { return viewer::run(args) };
-    if let Some(machine) = args.model {
-        return simulate::polygons::draw(&SimulateArgs::of_render(args, out), machine);
+    if let Some(model) = args.model {
+        return simulate::polygons::draw(&SimulateArgs::of_render(args, out), model);
     }
     if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         return Err(Failure::input(format!(
@@ -371,19 +371,19 @@ fn draw_moving(
     job: &Job,
     rpu: RpuRenderer,
 ) -> Result<Drawn, Failure> {
-    let (mut machine, device) = progressive(args.backend, args.devices(), rpu)?;
-    machine.set_profiling(args.stats);
+    let (mut renderer, device) = progressive(args.backend, args.devices(), rpu)?;
+    renderer.set_profiling(args.stats);
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
     let mut film = film_of(job).map_err(|e| failure(e.into()))?;
     let start = Instant::now();
     let (samples, stop) = (job.sampling.count(), AtomicBool::new(false));
-    draw_shutter(&mut *machine, scene, project, job, 0..samples, &mut film, &stop)?;
-    let image = machine.finish(&film, 1, &stop).map_err(failure)?;
+    draw_shutter(&mut *renderer, scene, project, job, 0..samples, &mut film, &stop)?;
+    let image = renderer.finish(&film, 1, &stop).map_err(failure)?;
     Ok(Drawn {
         image,
         variance: variance_of(job, &film, samples),
         device,
-        report: machine.report(),
+        report: renderer.report(),
         time: start.elapsed(),
         samples,
         adaptive: None,
@@ -397,7 +397,7 @@ fn draw_moving(
 /// # Errors
 /// The errors of the scene and of the renderer; an interruption where `stop` was set.
 pub fn draw_shutter(
-    machine: &mut dyn Progressive,
+    renderer: &mut dyn Progressive,
     scene: &SceneArgs,
     project: &mut Project,
     job: &Job,
@@ -421,7 +421,7 @@ pub fn draw_shutter(
     };
     let slices = motion::time_samples(job.sampling.count());
     let drawn = with_progress(rendering(job), |progress| {
-        motion::draw_into(machine, slices, samples, film, &mut job_at, stop, progress)
+        motion::draw_into(renderer, slices, samples, film, &mut job_at, stop, progress)
     });
     drawn.map_err(|problem| match problem {
         Problem::Scene(failure) => failure,

@@ -44,12 +44,12 @@ pub fn sampler(job: &Job, scene: &Scene, settings: Settings) -> Result<AdaptiveS
 /// The errors of the renderer.
 pub fn image(
     sampler: &AdaptiveSampler,
-    machine: &mut dyn Progressive,
+    renderer: &mut dyn Progressive,
     job: &Job,
     what: &str,
     stop: &AtomicBool,
 ) -> Result<(Image, Statistics), RenderError> {
-    with_progress(Work { what, samples: None }, |progress| sampler.draw(machine, job, stop, progress))
+    with_progress(Work { what, samples: None }, |progress| sampler.draw(renderer, job, stop, progress))
 }
 
 /// Renders an image.
@@ -65,14 +65,14 @@ pub fn draw(
 ) -> Result<Drawn, Failure> {
     let sampler = sampler(job, scene, settings)?;
     let stop = interrupt::watched()?;
-    let (mut machine, device) = progressive(args.backend, args.devices(), rpu)?;
-    machine.set_profiling(args.stats);
+    let (mut renderer, device) = progressive(args.backend, args.devices(), rpu)?;
+    renderer.set_profiling(args.stats);
     let start = Instant::now();
-    let (image, statistics) = image(&sampler, &mut *machine, job, "rendering", stop).map_err(|error| match error {
+    let (image, statistics) = image(&sampler, &mut *renderer, job, "rendering", stop).map_err(|error| match error {
         RenderError::Stopped => Failure::interrupted("interrupted: no image was written"),
         error => Failure::render(&error, &job.program.sources),
     })?;
-    let (report, time) = (machine.report(), start.elapsed());
+    let (report, time) = (renderer.report(), start.elapsed());
     Ok(Drawn {
         image,
         variance: None,

@@ -41,8 +41,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     match model.simulator {
         Simulator::Rpu => {}
         Simulator::PixelFlow => return pixelflow::run(args),
-        Simulator::Rays(machine) => return rays::run(args, machine),
-        Simulator::Polygons(machine) => return polygons::run(args, machine),
+        Simulator::Rays(hardware) => return rays::run(args, hardware),
+        Simulator::Polygons(hardware) => return polygons::run(args, hardware),
     }
     for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;
@@ -90,7 +90,7 @@ fn simulate_scene(args: &SimulateArgs, config: &Config) -> Result<(Simulation, P
     Ok((simulation, places))
 }
 
-/// A program of the machine by itself, once a pixel.
+/// A program of the RPU by itself, once a pixel.
 fn simulate_program(
     args: &SimulateArgs,
     path: &Path,
@@ -122,7 +122,7 @@ fn read_config(path: &Path) -> Result<Config, Failure> {
     read_config_with(path, Config::parse)
 }
 
-/// Reads a configuration of any machine.
+/// Reads a configuration of any model.
 pub fn read_config_with<T, E: Display>(path: &Path, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, Failure> {
     let name = path.display();
     let bytes = read_file(path, MAX_CONFIG).map_err(|e| Failure::input(format!("error: {e}")))?;

@@ -43,8 +43,8 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     let options = project::Options { kernels, ..project_options(&args.scene)? };
     let mut project = Project::new(source_of(&args.scene), options);
     let rpu = rpu_renderer(&args.scene).in_format(args.format);
-    let open = || progressive(args.backend, args.devices(), rpu.clone()).map(|(machine, _)| machine);
-    let (mut machine, mut kernels) = (open()?, kernels::version());
+    let open = || progressive(args.backend, args.devices(), rpu.clone()).map(|(renderer, _)| renderer);
+    let (mut renderer, mut kernels) = (open()?, kernels::version());
     let (sender, messages) = channel();
     let wake = sender.clone();
     let watcher = Watcher::new(move || {
@@ -60,13 +60,13 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
             Some((state, _)) if state.kernels != kernels => {
                 kernels = state.kernels;
                 match open() {
-                    Ok(opened) => machine = opened,
+                    Ok(opened) => renderer = opened,
                     Err(failure) => reporter.failed(&failure),
                 }
                 Some((state, Instant::now()))
             }
             Some((state, noticed)) => match job_of(&args.scene, &state) {
-                Ok(job) => drawing.draw(&mut *machine, &job, &state, noticed, &mut project, &mut reporter),
+                Ok(job) => drawing.draw(&mut *renderer, &job, &state, noticed, &mut project, &mut reporter),
                 Err(failure) => {
                     reporter.failed(&failure);
                     None
@@ -111,7 +111,7 @@ impl Drawing<'_> {
     /// Renders a state and writes the image, unless a new state arrives first, which it returns.
     fn draw(
         &mut self,
-        machine: &mut dyn Progressive,
+        renderer: &mut dyn Progressive,
         job: &Job,
         state: &State,
         noticed: Instant,
@@ -123,7 +123,7 @@ impl Drawing<'_> {
         let drawn = std::thread::scope(|scope| {
             let thread = scope.spawn(move || {
                 let _end = End(sender);
-                image(machine, job, stop)
+                image(renderer, job, stop)
             });
             while let Ok(Message::Look) = self.messages.recv() {
                 let newer = look(project, self.watcher, reporter);
@@ -155,13 +155,13 @@ impl Drop for End<'_> {
 }
 
 /// The whole image.
-fn image(machine: &mut dyn Progressive, job: &Job, stop: &AtomicBool) -> Result<Image, RenderError> {
+fn image(renderer: &mut dyn Progressive, job: &Job, stop: &AtomicBool) -> Result<Image, RenderError> {
     let pass = Pass::whole(job.sampling);
     let [width, height] = pass.size(job.window);
     let mut film = Film::of_samples(width, height, job.sampling.count())?;
-    machine.load(job)?;
-    machine.draw(pass, &mut film, stop)?;
-    machine.finish(&film, pass.step, stop)
+    renderer.load(job)?;
+    renderer.draw(pass, &mut film, stop)?;
+    renderer.finish(&film, pass.step, stop)
 }
 
 /// Reports images and errors.

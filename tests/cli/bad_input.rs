@@ -236,7 +236,7 @@ fn an_unknown_image_format_lists_those_there_are() {
     says(&refused(&[("s.rib", text.as_bytes())], &["s.rib", "--render", "out.gif"]), &["png", "exr"]);
 }
 
-/// A shader that never ends is stopped by its budget, with its source line, on a machine.
+/// A shader that never ends is stopped by its budget, with its source line, on a back end.
 fn endless(backend: &str) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("s.rib"), scene(&format!("Surface \"mine\"\n{SPHERE}"))).unwrap();
@@ -270,14 +270,14 @@ fn a_shader_that_never_ends_is_stopped_without_being_told_a_budget() {
     }
 }
 
-/// Renders a sphere whose shader calls itself `n` deep on a machine; the exit status and the
+/// Renders a sphere whose shader calls itself `n` deep on a back end; the exit status and the
 /// message.
 fn recursion(backend: &str, n: &str) -> (Option<i32>, String) {
     let function = "float f(float n) {\n  if (n <= 0) return 0;\n  return 1 + f(n - 1);\n}\n";
     renders_with(&format!("{function}surface mine() {{ Ci = f({n}) / 100; }}\n"), backend)
 }
 
-/// Renders a sphere with the shader `mine` on a machine; the exit status and the message.
+/// Renders a sphere with the shader `mine` on a back end; the exit status and the message.
 fn renders_with(source: &str, backend: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("s.rib"), scene(&format!("Surface \"mine\"\n{SPHERE}"))).unwrap();
@@ -288,7 +288,7 @@ fn renders_with(source: &str, backend: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_function_that_calls_itself_a_hundred_deep_renders_on_both_machines() {
+fn a_function_that_calls_itself_a_hundred_deep_renders_on_both_back_ends() {
     for backend in ["rpu", "gpu"] {
         let (status, text) = recursion(backend, "100");
         assert_eq!(status, Some(0), "{backend}: {text}");
@@ -296,7 +296,7 @@ fn a_function_that_calls_itself_a_hundred_deep_renders_on_both_machines() {
 }
 
 #[test]
-fn a_function_that_calls_itself_without_end_is_refused_on_both_machines() {
+fn a_function_that_calls_itself_without_end_is_refused_on_both_back_ends() {
     for backend in ["rpu", "gpu"] {
         let (status, text) = recursion(backend, "1e9");
         assert_eq!(status, Some(2), "{backend}: {text}");

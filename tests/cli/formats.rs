@@ -1,5 +1,5 @@
 //! The RPU with the hardware's 24-bit floats: close to single precision, and the same in both modes
-//! of the machine.
+//! of the RPU.
 
 use shadewright::image::Image;
 use shadewright::program::{LinkOptions, link};
@@ -54,7 +54,7 @@ fn quadrics_in_24_bits_differ_visibly_at_few_edges() {
 }
 
 #[test]
-fn both_modes_of_the_machine_give_the_same_24_bit_image() {
+fn both_modes_of_the_rpu_give_the_same_24_bit_image() {
     let job = job("sepia.rib");
     let program = &job.program;
     let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("compiles");

@@ -1,4 +1,4 @@
-//! The PixelFlow model as a user meets it: the pixel memory of shaders, and scenes on the machine.
+//! The PixelFlow model as a user meets it: the pixel memory of shaders, and scenes on the model.
 
 use crate::common::{largest_difference, repository, shadewright, stderr};
 use serde_json::Value;
@@ -85,7 +85,7 @@ fn simulated(folder: &Path, scene: &str, image: &Path, more: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// The largest difference of the machine's image of a scene from the RPU's without shadows.
+/// The largest difference of the model's image of a scene from the RPU's without shadows.
 fn difference(scene: &Path, size: &str) -> (f32, Value) {
     let folder = tempfile::tempdir().expect("a folder");
     let name = scene.to_string_lossy();
@@ -297,7 +297,7 @@ fn sizes_from_one_pixel_on_and_scenes_without_surfaces_are_rendered() {
 }
 
 #[test]
-fn what_the_machine_cannot_do_is_said() {
+fn what_the_model_cannot_do_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
     let image = folder.path().join("s.exr");
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("it can be written");

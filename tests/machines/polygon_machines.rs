@@ -1,4 +1,4 @@
-//! The machines for polygons as a user meets them: the command line, its reports, images, line
+//! The polygon hardware as a user meets it: the command line, its reports, images, line
 //! drawings and errors.
 
 use crate::common::{repository, shadewright, stderr};
@@ -10,17 +10,17 @@ use std::process::Output;
 const CUBES: &str = "assets/machines/cubes-83.rib";
 const DEPTH_BUFFERS: [&str; 5] = ["fuchs", "parke", "hybrid", "pixel-planes", "demeterscu"];
 
-fn simulate(scene: &str, machine: &str, more: &[&str]) -> Output {
+fn simulate(scene: &str, model: &str, more: &[&str]) -> Output {
     let scene = repository(scene);
     let scene = scene.to_string_lossy();
-    let fixed = ["simulate", &*scene, "--machine", machine, "--size", "64x64", "--json"];
+    let fixed = ["simulate", &*scene, "--machine", model, "--size", "64x64", "--json"];
     shadewright(Path::new("."), &[&fixed, more].concat())
 }
 
-/// The report of a machine as JSON.
-fn report(scene: &str, machine: &str, more: &[&str]) -> Value {
-    let output = simulate(scene, machine, more);
-    assert!(output.status.success(), "{machine}: {}", stderr(&output));
+/// The report of a model as JSON.
+fn report(scene: &str, model: &str, more: &[&str]) -> Value {
+    let output = simulate(scene, model, more);
+    assert!(output.status.success(), "{model}: {}", stderr(&output));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
@@ -32,11 +32,11 @@ fn number(report: &Value, path: &str) -> f64 {
 /// With one color a polygon, only pixels at edges may differ: vertices are rounded to 1/256 of a
 /// pixel, or edges to 2⁻¹⁴.
 #[test]
-fn machines_with_depth_buffers_show_what_the_ray_tracer_sees() {
-    for machine in DEPTH_BUFFERS {
+fn hardware_with_depth_buffers_shows_what_the_ray_tracer_sees() {
+    for model in DEPTH_BUFFERS {
         let more = ["--interpolation", "constant", "--check", "rpu", "--metric", "rmse", "--threshold", "0.01"];
-        let report = report(CUBES, machine, &more);
-        assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{machine}: {}", report["check"]);
+        let report = report(CUBES, model, &more);
+        assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{model}: {}", report["check"]);
     }
 }
 
@@ -53,7 +53,7 @@ fn the_scan_line_tree_shows_what_the_ray_tracer_sees_but_for_edges() {
     assert!(one < 0.12 && many < 0.5 * one, "{one} and {many}");
 }
 
-/// The machine's own lighting, for scenes lit from far away, is that of the shaders.
+/// The hardware's own lighting, for scenes lit from far away, is that of the shaders.
 #[test]
 fn the_lighting_of_the_tree_is_that_of_matte_surfaces() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -63,8 +63,8 @@ fn the_lighting_of_the_tree_is_that_of_matte_surfaces() {
         report(CUBES, "scan-line-tree", &more);
         image_file::read(&out).expect("an image")
     };
-    let (shaders, machine) = (image("shaders"), image("machine"));
-    let pairs = shaders.rgba.iter().zip(&machine.rgba);
+    let (shaders, own) = (image("shaders"), image("machine"));
+    let pairs = shaders.rgba.iter().zip(&own.rgba);
     let different = pairs.filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| (a - b).abs() > 0.01)).count();
     assert!(different < 20, "{different} of 4096 pixels");
 }
@@ -117,19 +117,19 @@ fn a_line_drawing_is_written_as_svg_and_as_an_image() {
 #[test]
 fn images_do_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
-    for machine in ["scan-line-tree", "hybrid", "pixel-planes", "demeterscu", "hidden-line"] {
+    for model in ["scan-line-tree", "hybrid", "pixel-planes", "demeterscu", "hidden-line"] {
         let image = |threads: &str| {
             let out = folder.path().join(format!("{threads}.exr"));
-            let output = simulate(CUBES, machine, &["--threads", threads, "--out", &out.to_string_lossy()]);
+            let output = simulate(CUBES, model, &["--threads", threads, "--out", &out.to_string_lossy()]);
             assert!(output.status.success(), "{}", stderr(&output));
             (output.stdout, std::fs::read(&out).expect("an image"))
         };
-        assert!(image("1") == image("3"), "{machine}");
+        assert!(image("1") == image("3"), "{model}");
     }
 }
 
 #[test]
-fn what_a_machine_cannot_do_is_refused() {
+fn what_a_model_cannot_do_is_refused() {
     let cases: [(&str, &[&str], &str); 11] = [
         ("fuchs", &["--cells", "4"], "--cells is for --machine rtp-grid"),
         ("fuchs", &["--spp", "3"], "1, 4, 9, 16"),
@@ -141,12 +141,12 @@ fn what_a_machine_cannot_do_is_refused() {
         ("hidden-line", &["--charts", "/tmp/none"], "no charts"),
         ("hidden-line", &["--interpolation", "smooth"], "--interpolation"),
         ("hidden-line", &["--stroke-width", "1e9"], "1000 pixels"),
-        ("rtp", &["--colors", "machine"], "machines for polygons"),
+        ("rtp", &["--colors", "machine"], "polygon hardware"),
     ];
-    for (machine, more, expected) in cases {
-        let output = simulate(CUBES, machine, more);
-        assert_eq!(output.status.code(), Some(2), "{machine} {more:?}");
-        assert!(stderr(&output).contains(expected), "{machine} {more:?}: {}", stderr(&output));
+    for (model, more, expected) in cases {
+        let output = simulate(CUBES, model, more);
+        assert_eq!(output.status.code(), Some(2), "{model} {more:?}");
+        assert!(stderr(&output).contains(expected), "{model} {more:?}: {}", stderr(&output));
     }
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
@@ -156,7 +156,7 @@ fn what_a_machine_cannot_do_is_refused() {
     assert!(stderr(&shadewright(Path::new("."), &large)).contains("smaller --size"));
     let plain = ["--render", "/tmp/none.png", "--edges", "all"];
     let plain = shadewright(Path::new("."), &[&[&*scene][..], &plain].concat());
-    assert!(stderr(&plain).contains("--machine <MACHINE>"), "{}", stderr(&plain));
+    assert!(stderr(&plain).contains("--machine <MODEL>"), "{}", stderr(&plain));
     for (more, hint) in [(&["--machine", "rtp"][..], "possible values: scan-line-tree"), (&[], "--machine hidden-line")]
     {
         let output = shadewright(Path::new("."), &[&[&*scene, "--render", "/tmp/none.svg"], more].concat());
@@ -204,7 +204,7 @@ fn odd_scenes_are_shown_or_refused_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let empty = folder.path().join("empty.rib");
     std::fs::write(&empty, "Projection \"perspective\" WorldBegin WorldEnd\n").expect("it can be written");
-    for machine in ["scan-line-tree", "hidden-line"].iter().chain(&DEPTH_BUFFERS) {
-        report(&empty.to_string_lossy(), machine, &[]);
+    for model in ["scan-line-tree", "hidden-line"].iter().chain(&DEPTH_BUFFERS) {
+        report(&empty.to_string_lossy(), model, &[]);
     }
 }

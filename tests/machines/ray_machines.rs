@@ -1,4 +1,4 @@
-//! The ray-tracing machines as a user meets them: the command line, its reports, images and errors.
+//! The ray-tracing hardware as a user meets it: the command line, its reports, images and errors.
 
 use crate::common::{repository, shadewright, stderr};
 use serde_json::Value;
@@ -8,13 +8,13 @@ use std::path::Path;
 const CUBES: &str = "assets/machines/cubes-83.rib";
 const MIRRORS: &str = "assets/scenes/mirrors.rib";
 
-/// The report of a machine as JSON.
-fn report(scene: &str, machine: &str, more: &[&str]) -> Value {
+/// The report of a model as JSON.
+fn report(scene: &str, model: &str, more: &[&str]) -> Value {
     let scene = repository(scene);
     let scene = scene.to_string_lossy();
-    let fixed = ["simulate", &*scene, "--machine", machine, "--size", "24x24", "--json"];
+    let fixed = ["simulate", &*scene, "--machine", model, "--size", "24x24", "--json"];
     let output = shadewright(Path::new("."), &[&fixed, more].concat());
-    assert!(output.status.success(), "{machine}: {}", stderr(&output));
+    assert!(output.status.success(), "{model}: {}", stderr(&output));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
@@ -24,17 +24,12 @@ fn number(report: &Value, path: &str) -> f64 {
 }
 
 #[test]
-fn every_machine_renders_the_image_of_the_rpu() {
-    let machines = ["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline", "array"];
+fn every_model_renders_the_image_of_the_rpu() {
+    let models = ["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline", "array"];
     for scene in [CUBES, MIRRORS] {
-        for machine in machines {
-            let report = report(scene, machine, &["--check", "rpu", "--metric", "rmse", "--threshold", "0.02"]);
-            assert_eq!(
-                report["check"]["verdict"]["passed"],
-                Value::Bool(true),
-                "{scene} {machine}: {}",
-                report["check"]
-            );
+        for model in models {
+            let report = report(scene, model, &["--check", "rpu", "--metric", "rmse", "--threshold", "0.02"]);
+            assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{scene} {model}: {}", report["check"]);
         }
     }
 }
@@ -49,19 +44,16 @@ fn curved_surfaces_have_no_hits_far_from_their_polygons() {
     }
 }
 
-/// Quadrics, net volumes and general polygons are the machines' own, and the image is that of the RPU but for
+/// Quadrics, net volumes and general polygons are the hardware's own, and the image is that of the RPU but for
 /// a pixel at an edge.
 #[test]
-fn surfaces_are_intersected_by_the_machines() {
-    for machine in ["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline", "array"] {
-        let report = report(
-            "assets/rtsl/polygons.rib",
-            machine,
-            &["--check", "rpu", "--metric", "rmse", "--threshold", "0.003"],
-        );
-        assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{machine}: {}", report["check"]);
-        assert_eq!(number(&report, "scene.surfaces"), 9.0, "{machine}");
-        assert!(report["notes"].to_string().contains("left out: nothing"), "{machine}: {}", report["notes"]);
+fn surfaces_are_intersected_by_the_hardware() {
+    for model in ["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline", "array"] {
+        let report =
+            report("assets/rtsl/polygons.rib", model, &["--check", "rpu", "--metric", "rmse", "--threshold", "0.003"]);
+        assert_eq!(report["check"]["verdict"]["passed"], Value::Bool(true), "{model}: {}", report["check"]);
+        assert_eq!(number(&report, "scene.surfaces"), 9.0, "{model}");
+        assert!(report["notes"].to_string().contains("left out: nothing"), "{model}: {}", report["notes"]);
     }
 }
 
@@ -125,7 +117,7 @@ fn a_class_that_bears_the_name_of_a_quadric_and_is_none_stays_with_the_host() {
 }
 
 #[test]
-fn options_of_other_machines_are_refused() {
+fn options_of_other_models_are_refused() {
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
     let cases: [&[&str]; 9] = [
@@ -234,7 +226,7 @@ fn a_benchmark_prints_the_study_of_the_array_and_the_comparison() {
 }
 
 #[test]
-fn what_a_machine_cannot_do_is_an_error_with_a_hint() {
+fn what_a_model_cannot_do_is_an_error_with_a_hint() {
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
     let folder = tempfile::tempdir().expect("a folder");
@@ -259,8 +251,8 @@ fn what_a_machine_cannot_do_is_an_error_with_a_hint() {
         assert_eq!(output.status.code(), Some(2), "{more:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(part), "{more:?}: {}", stderr(&output));
     }
-    for machine in ["rtp", "pipeline", "array"] {
-        let output = shadewright(Path::new("."), &["simulate", "--machine", machine, "--print-config"]);
-        assert!(output.status.success() && output.stdout.starts_with(b"# The ray tracing"), "{machine}");
+    for model in ["rtp", "pipeline", "array"] {
+        let output = shadewright(Path::new("."), &["simulate", "--machine", model, "--print-config"]);
+        assert!(output.status.success() && output.stdout.starts_with(b"# The ray tracing"), "{model}");
     }
 }

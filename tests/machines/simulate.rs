@@ -1,4 +1,4 @@
-//! The timed machine draws the functional machine's image, bit for bit, and `simulate` accounts for
+//! The timed simulator draws the functional simulator's image, bit for bit, and `simulate` accounts for
 //! every cycle.
 
 use shadewright::program::{LinkOptions, link};
@@ -31,7 +31,7 @@ fn simulated(job: &Job, config: &Config) -> Simulation {
 }
 
 #[test]
-fn the_timed_machine_draws_every_scene_to_the_bit_and_is_busy() {
+fn the_timed_simulator_draws_every_scene_to_the_bit_and_is_busy() {
     let scenes = std::fs::read_dir(crate::common::repository("assets/scenes")).expect("the folder is there");
     let is_scene = |path: &std::path::PathBuf| path.extension().is_some_and(|e| e == "rib" || e == "gltf");
     for path in scenes.map(|entry| entry.expect("readable").path()).filter(is_scene) {
@@ -106,7 +106,7 @@ fn a_program_in_assembly_is_simulated_like_a_scene() {
 }
 
 #[test]
-fn a_configuration_that_makes_no_machine_is_refused() {
+fn a_configuration_without_a_working_processor_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("a.toml"), "[latencies]\nads = 3").expect("written");
     let output = crate::common::shadewright(folder.path(), &["simulate", "--config", "a.toml"]);

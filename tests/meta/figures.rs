@@ -32,10 +32,10 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("a text")
 }
 
-/// The report of a machine for rays on the 83 cubes.
+/// The report of ray-tracing hardware on the 83 cubes.
 #[track_caller]
-fn cubes(machine: &str, more: &[&str]) -> Value {
-    let args = ["simulate", "assets/machines/cubes-83.rib", "--machine", machine, "--size", "48x48", "--json"];
+fn cubes(model: &str, more: &[&str]) -> Value {
+    let args = ["simulate", "assets/machines/cubes-83.rib", "--machine", model, "--size", "48x48", "--json"];
     serde_json::from_str(&printed(&[&args, more].concat())).expect("JSON")
 }
 
@@ -96,12 +96,12 @@ fn bounding_volumes_have_the_times_of_their_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("boxes.toml");
     fs::write(&config, "[boxes]\nintersections = 1\n").expect("the folder can be written");
-    let machines = [("octree", "rtp-octree"), ("oriented boxes", "rtp-boxes"), ("our BVH", "rtp-bvh")];
+    let models = [("octree", "rtp-octree"), ("oriented boxes", "rtp-boxes"), ("our BVH", "rtp-bvh")];
     let rows = table("docs/ray-machines.md", head);
-    for (name, machine) in machines {
+    for (name, model) in models {
         let row = rows.iter().find(|row| row[0] == name).expect("a row");
-        let own = cubes(machine, &["--config", config.to_str().expect("a name in UTF-8")]);
-        let faces = cubes(machine, &[]);
+        let own = cubes(model, &["--config", config.to_str().expect("a name in UTF-8")]);
+        let faces = cubes(model, &[]);
         let numbers = [
             &faces["rays"]["tests_per_ray"],
             &faces["rays"]["boxes_per_ray"],

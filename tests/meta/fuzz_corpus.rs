@@ -1,5 +1,5 @@
 //! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, shaders,
-//! images, point clouds, programs on both machines, messages of an editor, checkpoints, and values of options.
+//! images, point clouds, programs on both back ends, messages of an editor, checkpoints, and values of options.
 
 use std::fs;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn point_clouds_survive_their_corpus() {
 }
 
 #[test]
-fn both_machines_survive_their_corpus_with_the_same_bits() {
+fn both_back_ends_survive_their_corpus_with_the_same_bits() {
     replay("machine", harness::machine);
 }
 

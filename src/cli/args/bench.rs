@@ -21,8 +21,9 @@ pub enum Benchmark {
     /// Rays per second of each traversal kernel, on the CPU and on the GPU
     Rays(RaysArgs),
     /// Frames of scenes and a mesh on the RPU (CPU) and on the GPU
-    Machines(MachinesArgs),
-    /// Ray-tracing machines on the same scenes: published numbers, the array against the peripheral,
+    #[command(alias = renamed::MACHINES)]
+    Backends(BackendsArgs),
+    /// Ray-tracing hardware on the same scenes: published numbers, the array against the peripheral,
     /// rays a second, operations and bytes a ray, and the same designs with today's clocks and
     /// memories
     RayMachines(RayMachinesArgs),
@@ -87,9 +88,9 @@ pub enum RaysBackend {
     Gpu,
 }
 
-/// `bench machines`.
+/// `bench backends`.
 #[derive(Debug, Args)]
-pub struct MachinesArgs {
+pub struct BackendsArgs {
     /// Mesh that is rendered besides the scenes: .ply or .obj
     #[arg(long, value_name = "FILE")]
     pub mesh: Option<PathBuf>,
@@ -120,7 +121,7 @@ pub struct RayMachinesArgs {
     /// Width and height of the images
     #[arg(long, value_name = "WxH", default_value = "64x64", value_parser = frame_size, help_heading = heading::CAMERA)]
     pub size: Size,
-    /// Nodes of the array in a row and in a column, in the comparison of all machines
+    /// Nodes of the array in a row and in a column, in the comparison of all models
     #[arg(long, value_name = "WxH", default_value = "8x8", help_heading = heading::MODEL)]
     pub nodes: Size,
     /// Numbers of today's chip that differ from the defaults (TOML, see --print-assumptions)

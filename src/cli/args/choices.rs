@@ -252,13 +252,13 @@ pub const EDGES: [Row<Edges>; 2] = [
 pub const HIDDEN_LINES: [Row<Hidden>; 2] =
     [("none", "They are left out", Hidden::None), ("dashed", "They are dashed", Hidden::Dashed)];
 
-/// Sources of the colors of a machine for polygons.
+/// Sources of the colors of polygon hardware.
 pub const COLOR_SOURCES: [Row<Colors>; 2] = [
     ("shaders", "The scene's shaders, which the host runs at the corners", Colors::Shaders),
-    ("machine", "The machine's own lighting: ambient and distant lights on matte surfaces", Colors::Machine),
+    ("machine", "The hardware's own lighting: ambient and distant lights on matte surfaces", Colors::Machine),
 ];
 
-/// How a machine for polygons interpolates colors.
+/// How polygon hardware interpolates colors.
 pub const INTERPOLATIONS: [Row<Interpolation>; 2] = [
     ("constant", "Each polygon has one color", Interpolation::Constant),
     ("smooth", "The colors of the corners are interpolated (Gouraud)", Interpolation::Smooth),

@@ -26,10 +26,10 @@ const RENDER: &[&str] = &["", "render"];
 const SAMPLED: &[&str] = &["", "render", "compare", "simulate"];
 const SIMULATE: &[&str] = &["simulate"];
 
-/// Ray-tracing machines whose shaders run on a host.
+/// Ray-tracing hardware whose shaders run on a host.
 const HOSTED: &[&str] = &["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline"];
 const ARRAY: &[&str] = &["array"];
-/// Machines that make images of polygons.
+/// Polygon hardware that makes images.
 const POLYGONS: &[&str] = &["scan-line-tree", "fuchs", "parke", "hybrid", "pixel-planes", "demeterscu"];
 const LINES: &[&str] = &["hidden-line"];
 const RPU: &[&str] = &["rpu"];
@@ -38,7 +38,7 @@ const UNIFORM: &[&[&str]] = &[&["uniform"]];
 const ADAPTIVE: &[&[&str]] = &[&["adaptive"]];
 
 /// A condition of options of `simulate`.
-const fn of_machines(
+const fn of_models(
     options: &'static [&'static str],
     values: &'static [&'static [&'static str]],
     message: &'static str,
@@ -58,61 +58,61 @@ const fn of_sampler(
 
 /// All conditions.
 const CONDITIONS: &[Condition] = &[
-    of_machines(
+    of_models(
         &["check"],
         &[HOSTED, ARRAY, POLYGONS],
-        "--check compares images: it is for ray-tracing machines, and those for polygons that make no line drawing",
+        "--check compares images: it is for ray-tracing hardware, and for polygon hardware that makes no line drawing",
     ),
-    of_machines(
+    of_models(
         &["sweep"],
         &[&["rtp-grid"], ARRAY, POLYGONS],
-        "--sweep is for machines of several sizes: rtp-grid, array, and those for polygons that make no line drawing",
+        "--sweep is for hardware of several sizes: rtp-grid, array, and polygon hardware that makes no line drawing",
     ),
-    of_machines(&["cells"], &[&["rtp-grid"]], "--cells is for --machine rtp-grid"),
-    of_machines(&["nodes", "mapping"], &[ARRAY], "--nodes and --mapping are for --machine array"),
-    of_machines(
+    of_models(&["cells"], &[&["rtp-grid"]], "--cells is for --machine rtp-grid"),
+    of_models(&["nodes", "mapping"], &[ARRAY], "--nodes and --mapping are for --machine array"),
+    of_models(
         &["measure_host"],
         &[HOSTED],
-        "--measure-host is for machines with a host: the ray tracing peripheral and pipeline",
+        "--measure-host is for hardware with a host: the ray tracing peripheral and pipeline",
     ),
-    of_machines(
+    of_models(
         &["charts"],
         &[HOSTED, ARRAY, POLYGONS],
-        "--charts is for ray-tracing machines and machines for polygons; the hidden-line pipeline has no charts",
+        "--charts is for ray-tracing hardware and polygon hardware; the hidden-line pipeline has no charts",
     ),
-    of_machines(
+    of_models(
         &["heatmap"],
         &[RPU, HOSTED, ARRAY],
-        "--heatmap is for --machine rpu and for ray-tracing machines: on others all pixels take the same time",
+        "--heatmap is for --machine rpu and for ray-tracing hardware: on other models all pixels take the same time",
     ),
-    of_machines(&["format"], &[RPU, HOSTED], "--format is for machines whose shaders run on the RPU"),
-    of_machines(
+    of_models(&["format"], &[RPU, HOSTED], "--format is for models whose shaders run on the RPU"),
+    of_models(
         &["entry", "world", "set"],
         &[RPU],
         "--entry, --in and --set are for programs of the RPU, on --machine rpu",
     ),
-    of_machines(&["lines"], &[RPU], "--lines is for the tables of --machine rpu"),
-    of_machines(
+    of_models(&["lines"], &[RPU], "--lines is for the tables of --machine rpu"),
+    of_models(
         &["sampler"],
         &[HOSTED],
-        "--sampler is for ray-tracing machines with a host: others sample every pixel alike, by --spp N",
+        "--sampler is for ray-tracing hardware with a host: other models sample every pixel alike, by --spp N",
     ),
-    of_machines(
+    of_models(
         &["colors", "interpolation"],
         &[POLYGONS],
-        "--colors and --interpolation are for machines for polygons that make no line drawing",
+        "--colors and --interpolation are for polygon hardware that makes no line drawing",
     ),
-    of_machines(
+    of_models(
         &["edges", "hidden_lines", "stroke_width"],
         &[LINES],
         "--edges, --hidden-lines and --stroke-width are for line drawings: --machine hidden-line",
     ),
-    of_machines(
+    of_models(
         &["crop"],
         &[RPU, PIXELFLOW, HOSTED, ARRAY],
-        "--crop is for machines that sample pixels: machines for polygons show the whole image",
+        "--crop is for models that sample pixels: polygon hardware shows the whole image",
     ),
-    of_machines(&["spp"], &[RPU, PIXELFLOW, HOSTED, ARRAY, POLYGONS], "--spp is for images: lines have smooth edges"),
+    of_models(&["spp"], &[RPU, PIXELFLOW, HOSTED, ARRAY, POLYGONS], "--spp is for images: lines have smooth edges"),
     Condition {
         commands: RENDER,
         options: &["spp"],
@@ -120,12 +120,12 @@ const CONDITIONS: &[Condition] = &[
         values: &[&[""], POLYGONS],
         message: "--spp is for images: lines have smooth edges",
     },
-    of_machines(
+    of_models(
         &["pattern", "seed"],
         &[RPU, PIXELFLOW, HOSTED, ARRAY],
-        "--pattern and --seed are for machines with random samples: machines for polygons have a lattice of them",
+        "--pattern and --seed are for models with random samples: polygon hardware has a lattice of them",
     ),
-    of_machines(
+    of_models(
         &["passes", "shadows"],
         &[RPU, HOSTED, ARRAY, POLYGONS, LINES],
         "--passes and --shadows are not for PixelFlow, which compiles shaders by itself and has no shadows",

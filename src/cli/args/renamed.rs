@@ -6,11 +6,18 @@ use std::ffi::OsString;
 /// The command and the option `specialize` in the spelling that they had before.
 pub const SPECIALIZE: &str = "specialise";
 
+/// The measurement `bench backends` under the name that it had before.
+pub const MACHINES: &str = "machines";
+
 /// The option `no-optimize` in the spelling that it had before.
 pub const NO_OPTIMIZE: &str = "no-optimise";
 
 /// Commands, the words of each before and now.
-const COMMANDS: [(&[&str], &str); 2] = [(&["volume"], "solid-volume"), (&["bench", "specialise"], "bench specialize")];
+const COMMANDS: [(&[&str], &str); 3] = [
+    (&["volume"], "solid-volume"),
+    (&["bench", "specialise"], "bench specialize"),
+    (&["bench", "machines"], "bench backends"),
+];
 
 /// Options of a command, before and now.
 const OPTIONS: [(&str, &str, &str); 9] = [
@@ -60,6 +67,10 @@ mod tests {
         assert_eq!(
             notes("shadewright bench specialise --json"),
             ["the command `bench specialise` is now `bench specialize`"]
+        );
+        assert_eq!(
+            notes("shadewright bench machines --json"),
+            ["the command `bench machines` is now `bench backends`"]
         );
         assert_eq!(notes("shadewright a.rib --strict-math"), ["`--strict-math` is now `--math exact`"]);
         let current =

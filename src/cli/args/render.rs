@@ -65,9 +65,9 @@ pub struct RenderArgs {
     /// Where shaders run
     #[arg(long, value_parser = backends_or_auto(), default_value = "auto", help_heading = heading::BACKEND)]
     pub backend: BackendChoice,
-    /// Draw on this machine for polygons in place of a backend: hidden-line makes a line drawing, as
+    /// Draw on this polygon hardware in place of a backend: hidden-line makes a line drawing, as
     /// an .svg file or an image. `shadewright simulate` also says what that costs
-    #[arg(long = "machine", value_parser = polygon_machines(), value_name = "MACHINE", conflicts_with_all = ["layers", "watch", "resume", "preview", "part", "target_error", "crop", "pattern", "seed", "sampler", "json", "backend", "format", "adapter", "schedule", "traversal", "engine", "compare", "stats"], hide_short_help = true, help_heading = heading::BACKEND)]
+    #[arg(long = "machine", value_parser = polygon_hardware(), value_name = "MODEL", conflicts_with_all = ["layers", "watch", "resume", "preview", "part", "target_error", "crop", "pattern", "seed", "sampler", "json", "backend", "format", "adapter", "schedule", "traversal", "engine", "compare", "stats"], hide_short_help = true, help_heading = heading::BACKEND)]
     pub model: Option<PolygonMachine>,
     /// How lines are drawn.
     #[command(flatten)]

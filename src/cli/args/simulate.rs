@@ -20,11 +20,11 @@ pub struct SimulateArgs {
     /// Write the rendered image to OUT
     #[arg(short, long, alias = "render", value_name = "OUT", help_heading = heading::OUTPUT)]
     pub out: Option<PathBuf>,
-    /// Write an image of the cost of each pixel: issue slots, or tests of polygons on a ray-tracing
-    /// machine; of the array, how busy each node is
+    /// Write an image of the cost of each pixel: issue slots, or tests of polygons on ray-tracing
+    /// hardware; of the array, how busy each node is
     #[arg(long, value_name = "OUT.png", help_heading = heading::OUTPUT)]
     pub heatmap: Option<PathBuf>,
-    /// Write charts as SVG to this folder (ray-tracing machines and machines for polygons)
+    /// Write charts as SVG to this folder (ray-tracing hardware and polygon hardware)
     #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     pub charts: Option<PathBuf>,
     /// The scene, or a program of the RPU (.rpuasm, .rpubin), which runs once per pixel as with
@@ -37,21 +37,21 @@ pub struct SimulateArgs {
     /// What a program of the RPU begins with.
     #[command(flatten)]
     pub program: ProgramArgs,
-    /// What ray-tracing machines have.
+    /// The options of ray-tracing hardware.
     #[command(flatten)]
-    pub rays: RayMachineOptions,
+    pub rays: RayHardwareArgs,
     /// How polygons are shown.
     #[command(flatten)]
     pub polygons: PolygonArgs,
-    /// Ray-tracing machines: compare the image with that of a backend, rpu or gpu; exit status 1 if
-    /// they differ. Machines for polygons: compare it with the backend's image of the same polygons
-    /// and colors
+    /// Ray-tracing hardware: compare the image with that of a backend, rpu or gpu; exit status 1 if
+    /// they differ. Polygon hardware: compare it with the backend's image of the same polygons and
+    /// colors
     #[arg(long, value_name = "BACKEND", value_parser = backends(), ignore_case = true, help_heading = heading::COMPARISON)]
     pub check: Option<Backend>,
     /// How to judge, with --check.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// How pixels are sampled, on ray-tracing machines.
+    /// How pixels are sampled, on ray-tracing hardware.
     #[command(flatten)]
     pub sampler: SamplerArgs,
     /// The GPU, with --check.
@@ -69,7 +69,7 @@ pub struct SimulateArgs {
 }
 
 impl SimulateArgs {
-    /// The arguments for drawing a scene with a machine for polygons, into a file.
+    /// The arguments for drawing a scene with polygon hardware, into a file.
     pub fn of_render(args: &RenderArgs, out: &Path) -> Self {
         Self {
             out: Some(out.to_path_buf()),
@@ -88,17 +88,17 @@ pub struct HardwareArgs {
     /// The hardware to model
     #[arg(long = "machine", value_parser = models(), default_value = MODELS[0].name)]
     pub model: &'static ModelInfo,
-    /// Numbers of the machine that differ from the defaults (TOML, see --print-config)
+    /// Numbers of the model that differ from the defaults (TOML, see --print-config)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Print the default configuration of the machine, with the reason of each value, and exit
+    /// Print the default configuration of the model, with the reason of each value, and exit
     #[arg(long)]
     pub print_config: bool,
     /// Floating-point format
     #[arg(long, value_parser = NamedChoice::new(FORMATS), default_value = "f32")]
     pub format: Format,
     /// The same rays through grids of 1 to 32 cells on an axis (rtp-grid), or through arrays of 1 to
-    /// 1024 nodes (array); the same polygons on machines of other sizes
+    /// 1024 nodes (array); the same polygons on hardware of other sizes
     #[arg(long)]
     pub sweep: bool,
 }
@@ -118,33 +118,32 @@ pub struct ProgramArgs {
     pub set: Vec<RegisterValue>,
 }
 
-/// What ray-tracing machines have.
+/// The options of ray-tracing hardware.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = heading::MODEL)]
-pub struct RayMachineOptions {
+pub struct RayHardwareArgs {
     /// Nodes of the array in a row and in a column, at most 1024 in all
     #[arg(long, value_name = "WxH")]
     pub nodes: Option<Size>,
     /// Which parts of space the nodes of the array have
     #[arg(long, value_parser = NamedChoice::new(MAPPINGS))]
     pub mapping: Option<Mapping>,
-    /// Ray-tracing machines: cells on each axis of the grid; by default the best of an estimate
+    /// Ray-tracing hardware: cells on each axis of the grid; by default the best of an estimate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=128))]
     pub cells: Option<u32>,
-    /// Ray-tracing machines: time the shaders on this computer, and take that as the host's time
+    /// Ray-tracing hardware: time the shaders on this computer, and take that as the host's time
     #[arg(long)]
     pub measure_host: bool,
 }
 
-/// How machines show polygons.
+/// How polygon hardware shows polygons.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = heading::MODEL)]
 pub struct PolygonArgs {
-    /// Machines for polygons: where the colors at the corners come from; the scene's shaders by
-    /// default
+    /// Polygon hardware: where the colors at the corners come from; the scene's shaders by default
     #[arg(long, value_parser = NamedChoice::new(COLOR_SOURCES), value_name = "SOURCE")]
     pub colors: Option<Colors>,
-    /// Machines for polygons: one color a polygon (constant), or interpolated colors (smooth), the
+    /// Polygon hardware: one color a polygon (constant), or interpolated colors (smooth), the
     /// default
     #[arg(long, value_parser = NamedChoice::new(INTERPOLATIONS))]
     pub interpolation: Option<Interpolation>,
@@ -178,10 +177,10 @@ fn models() -> NamedChoice<&'static ModelInfo> {
     NamedChoice::new(MODELS.iter().map(|model| (model.name, model.description, model)))
 }
 
-/// The machines that `render` draws with.
-pub fn polygon_machines() -> NamedChoice<PolygonMachine> {
+/// The hardware models that `render` draws with.
+pub fn polygon_hardware() -> NamedChoice<PolygonMachine> {
     NamedChoice::new(MODELS.iter().filter_map(|model| match model.simulator {
-        Simulator::Polygons(machine) => Some((model.name, model.description, machine)),
+        Simulator::Polygons(hardware) => Some((model.name, model.description, hardware)),
         _ => None,
     }))
 }

@@ -1,6 +1,7 @@
 //! `shadewright bench NAME`: measurements that compare computers. Those of the project's own design
 //! choices are in `benches/`.
 
+mod backends;
 mod compile;
 mod generated;
 #[cfg(feature = "gpu")]
@@ -8,7 +9,6 @@ mod gpu_rays;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu_rays.rs"]
 mod gpu_rays;
-mod machines;
 mod meshes;
 mod ray_machines;
 mod rays;
@@ -36,9 +36,9 @@ pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
             let results = rays::kernels(args)?;
             if args.json { print_json(&results) } else { Ok(()) }
         }
-        Benchmark::Machines(args) => {
+        Benchmark::Backends(args) => {
             set_up_process(&args.cpu)?;
-            let results = machines::frames(args)?;
+            let results = backends::frames(args)?;
             if args.json { print_json(&results) } else { Ok(()) }
         }
         Benchmark::RayMachines(args) => {

@@ -1,10 +1,10 @@
-//! `bench ray-machines`: the published numbers of ray-tracing machines beside ours, the array against
-//! the peripheral, and all machines on the same images.
+//! `bench ray-machines`: the published numbers of ray-tracing hardware beside ours, the array against
+//! the peripheral, and all models on the same images.
 //!
 //! All numbers are simulated, and the same on every computer, but those of the row of the GPU kernel:
 //! its rays a second are measured on the GPU, or the software driver, of this one.
 
-use super::machines::scene_args;
+use super::backends::scene_args;
 use crate::cli::args::{RayMachinesArgs, SceneArgs, Size};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::charts;
@@ -122,7 +122,7 @@ impl Opened {
         report.map_err(|e| Failure::input(format!("error: {}: {e}", self.name)))
     }
 
-    /// The machines on the scene.
+    /// The designs on the scene.
     fn designs(
         &self,
         args: &RayMachinesArgs,
@@ -138,11 +138,11 @@ impl Opened {
         let run =
             |choice: Choice, progress: Progress<'_>| peripheral::simulate(&subject, choice, &config, None, progress);
         let mut totals = None;
-        for (choice, machine) in
+        for (choice, name) in
             [(Choice::All, "peripheral"), (Choice::Grid, "peripheral, grid"), (Choice::Bvh, "peripheral, our BVH")]
         {
             let simulation = with_progress(shown, |progress| run(choice, progress)).map_err(fail)?;
-            found.push(designs::peripheral(machine, &simulation, model, &config));
+            found.push(designs::peripheral(name, &simulation, model, &config));
             totals = Some(simulation.totals);
         }
         let run = |progress: Progress<'_>| pipeline::simulate(&subject, &pipeline::Config::default(), None, progress);

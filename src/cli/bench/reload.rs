@@ -76,10 +76,10 @@ pub fn shader_edits(args: &ReloadArgs) -> Result<Value, Failure> {
         let _ = sender.send(());
     });
     let mut project = Project::new(Source::File(mesh), options);
-    let mut machine = RpuProgressive::new(RpuRenderer::new());
+    let mut renderer = RpuProgressive::new(RpuRenderer::new());
     let start = Instant::now();
     let state = refreshed(&mut project)?.context("reading the scene")?;
-    draw(&mut machine, &state)?;
+    draw(&mut renderer, &state)?;
     let first = start.elapsed();
     watcher.watch(project.files());
     notice(&notices)?;
@@ -95,7 +95,7 @@ pub fn shader_edits(args: &ReloadArgs) -> Result<Value, Failure> {
             }
         };
         let linked = begin.elapsed();
-        let compiled = draw(&mut machine, &state)?;
+        let compiled = draw(&mut renderer, &state)?;
         let drawn = begin.elapsed();
         let parts = [noticed, linked - noticed, compiled, drawn - linked - compiled];
         times.push(parts.map(|time| time.as_secs_f64() * 1e3));
@@ -137,18 +137,18 @@ fn refreshed(project: &mut Project) -> Result<Option<Arc<State>>, Failure> {
 }
 
 /// Renders the first pixels. Returns the time of compiling for the RPU.
-fn draw(machine: &mut RpuProgressive, state: &State) -> Result<Duration, Failure> {
+fn draw(renderer: &mut RpuProgressive, state: &State) -> Result<Duration, Failure> {
     let fail = |e: RenderError| Failure::render(&e, &state.program.sources);
     let job = state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
     let start = Instant::now();
-    machine.load(&job).map_err(fail)?;
+    renderer.load(&job).map_err(fail)?;
     let loaded = start.elapsed();
     let pass = Pass::coarse(STEP);
     let [width, height] = pass.size(job.window);
     let mut film = Film::new(width, height).map_err(|e| fail(e.into()))?;
     let stop = AtomicBool::new(false);
-    machine.draw(pass, &mut film, &stop).map_err(fail)?;
-    machine.finish(&film, pass.step, &stop).map_err(fail)?;
+    renderer.draw(pass, &mut film, &stop).map_err(fail)?;
+    renderer.finish(&film, pass.step, &stop).map_err(fail)?;
     Ok(loaded)
 }
 

@@ -1,4 +1,4 @@
-//! A function of the shading language, on one machine or on all: once, or once a pixel.
+//! A function of the shading language, on one back end or on all: once, or once a pixel.
 
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size};
@@ -127,7 +127,7 @@ fn on(args: &RunArgs) -> Result<Vec<RunnerInfo>, Failure> {
     Ok(rows)
 }
 
-/// Runs the calls on the timed machine and prints how long that takes, where it is asked for.
+/// Runs the calls on the timed simulator and prints how long that takes, where it is asked for.
 fn time(
     args: &RunArgs,
     module: &Module,
@@ -158,7 +158,7 @@ fn pixels(size: Size, arguments: &[Const]) -> Result<Vec<Vec<Const>>, Failure> {
     Ok((0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| call(x, y)).collect())
 }
 
-/// Writes the first machine's image and says whether the others agree.
+/// Writes the first back end's image and says whether the others agree.
 fn draw(size: Size, out: &Path, results: &[(&str, Words)], output: &mut Output) -> Result<(), Failure> {
     if let Some((_, words)) = results.first() {
         let stride = words.len() / (size.0 as usize * size.1 as usize);
@@ -174,7 +174,7 @@ fn draw(size: Size, out: &Path, results: &[(&str, Words)], output: &mut Output) 
     Ok(())
 }
 
-/// Says whether machines agree, where there are several.
+/// Says whether back ends agree, where there are several.
 fn verdict(results: &[(&str, Words)], output: &mut Output) {
     if results.len() > 1 {
         let agree = results.windows(2).all(|w| w[0].1 == w[1].1);
@@ -184,12 +184,12 @@ fn verdict(results: &[(&str, Words)], output: &mut Output) {
 
 fn print(module: &Module, info: &FunctionInfo, results: &[(&str, Words)], output: &mut Output) {
     let Some(function) = module.function(&info.ir_name) else { return };
-    for (machine, words) in results {
+    for (runner, words) in results {
         let values = values(function, words);
         let named = || function.results.iter().zip(&values);
         let shown: Vec<_> = named().map(|(r, v)| format!("{} = {}", r.name, show(v))).collect();
         let record: Map<String, Value> = named().map(|(r, v)| (r.name.to_string(), json_value(v))).collect();
-        output.part(machine, record.into(), &format!("{machine:<5} {}", shown.join(", ")));
+        output.part(runner, record.into(), &format!("{runner:<5} {}", shown.join(", ")));
     }
     verdict(results, output);
 }

@@ -31,7 +31,7 @@ impl Output {
         }
     }
 
-    /// How long the timed machine took.
+    /// How long the timed simulator took.
     fn times(&mut self, stats: &Stats) {
         let value = json!({
             "cycles": stats.cycles,

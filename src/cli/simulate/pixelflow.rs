@@ -25,7 +25,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     set_up_process(&args.cpu)?;
     let times =
         args.hardware.config.as_deref().map_or(Ok(Times::default()), |path| read_config_with(path, Times::parse))?;
-    // The machine compiles the program itself, and has no rays to look for shadows with.
+    // The model compiles the program itself, and has no rays to look for shadows with.
     let mut scene = args.scene.clone();
     (scene.compiler.passes, scene.integrator.shadows) = (Some("none".to_string()), Shadows::Off);
     let (job, _) = prepare_job(&scene)?;

@@ -1,4 +1,4 @@
-//! `--machine scan-line-tree` and the other machines for polygons: an image or a line drawing, and a
+//! `--machine scan-line-tree` and other polygon hardware: an image or a line drawing, and a
 //! report.
 
 use super::super::args::{BackendChoice, SimulateArgs};
@@ -30,15 +30,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the machine on the scene, writes what it draws and prints the report.
-pub fn run(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> {
-    check(args, machine)?;
+/// Runs the model on the scene, writes what it draws and prints the report.
+pub fn run(args: &SimulateArgs, hardware: PolygonMachine) -> Result<(), Failure> {
+    check(args, hardware)?;
     let (state, job) = open(args)?;
-    let machine = Machine { machine, args, job: &job, state: &state };
-    let Drawn { model, image, report, svg } = machine.run()?;
+    let simulation = Simulation { hardware, args, job: &job, state: &state };
+    let Drawn { model, image, report, svg } = simulation.run()?;
     write(args, &image, svg.as_deref())?;
     charts::write(args.charts.as_deref(), &report)?;
-    let judgment = args.check.map(|backend| machine.judge(&model, &image, backend)).transpose()?;
+    let judgment = args.check.map(|backend| simulation.judge(&model, &image, backend)).transpose()?;
     if args.json {
         let mut document = report.json();
         if let Some(judgment) = &judgment {
@@ -55,13 +55,13 @@ pub fn run(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> 
 }
 
 /// Draws the scene into a file.
-pub fn draw(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> {
-    check(args, machine)?;
+pub fn draw(args: &SimulateArgs, hardware: PolygonMachine) -> Result<(), Failure> {
+    check(args, hardware)?;
     let (state, job) = open(args)?;
-    let machine = Machine { machine, args, job: &job, state: &state };
-    let (image, svg) = match machine.machine {
-        PolygonMachine::HiddenLines => machine.drawing()?,
-        _ => (machine.run()?.image, None),
+    let simulation = Simulation { hardware, args, job: &job, state: &state };
+    let (image, svg) = match simulation.hardware {
+        PolygonMachine::HiddenLines => simulation.drawing()?,
+        _ => (simulation.run()?.image, None),
     };
     write(args, &image, svg.as_deref())?;
     if let Some(out) = &args.out {
@@ -88,14 +88,14 @@ fn write(args: &SimulateArgs, image: &Image, svg: Option<&str>) -> Result<(), Fa
     Ok(())
 }
 
-/// Refuses what the machine cannot do, before anything is rendered.
-fn check(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> {
+/// Refuses what the model cannot do, before anything is rendered.
+fn check(args: &SimulateArgs, hardware: PolygonMachine) -> Result<(), Failure> {
     if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
-        return Err(Failure::input("error: programs of the RPU do not run on this machine: name a scene"));
+        return Err(Failure::input("error: programs of the RPU do not run on this hardware: name a scene"));
     }
-    let draws_lines = machine == PolygonMachine::HiddenLines;
-    if args.charts.is_some() && !args.hardware.sweep && machine != PolygonMachine::ScanLineTree {
-        return Err(Failure::input("error: --charts shows what --sweep finds on this machine: add --sweep"));
+    let draws_lines = hardware == PolygonMachine::HiddenLines;
+    if args.charts.is_some() && !args.hardware.sweep && hardware != PolygonMachine::ScanLineTree {
+        return Err(Failure::input("error: --charts shows what --sweep finds on this hardware: add --sweep"));
     }
     side(args)?;
     match &args.out {
@@ -104,7 +104,7 @@ fn check(args: &SimulateArgs, machine: PolygonMachine) -> Result<(), Failure> {
         None => {}
     }
     charts::make_folder(args.charts.as_deref())?;
-    check_judgment_without_variances(&args.judge, "a machine's image has none")
+    check_judgment_without_variances(&args.judge, "a hardware model's image has none")
 }
 
 /// Samples along the side of a pixel: 1 unless `--spp` asks for more.
@@ -113,7 +113,7 @@ fn side(args: &SimulateArgs) -> Result<u32, Failure> {
     let side = count.isqrt();
     match side * side == count && side <= 16 {
         true => Ok(side),
-        false => Err(Failure::input("error: --spp: machines for polygons have 1, 4, 9, 16, … 256 samples in a pixel")),
+        false => Err(Failure::input("error: --spp: polygon hardware has 1, 4, 9, 16, … 256 samples in a pixel")),
     }
 }
 
@@ -130,7 +130,7 @@ fn is_svg(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"))
 }
 
-/// Most samples of an image on machines with depth buffers: 2.4 GB of them.
+/// Most samples of an image on hardware with depth buffers: 2.4 GB of them.
 const MOST_SAMPLES: u64 = 1 << 26;
 
 /// Refuses more samples than there is memory for.
@@ -139,7 +139,7 @@ fn check_samples(format: Format, side: u32) -> Result<(), Failure> {
     match samples <= MOST_SAMPLES {
         true => Ok(()),
         false => Err(Failure::input(format!(
-            "error: the image has {samples} samples, and the machine has memory for {MOST_SAMPLES}\nhint: a smaller --size or --spp"
+            "error: the image has {samples} samples, and the model has memory for {MOST_SAMPLES}\nhint: a smaller --size or --spp"
         ))),
     }
 }
@@ -154,17 +154,17 @@ struct Drawn {
     svg: Option<String>,
 }
 
-/// A machine and its scene.
-struct Machine<'a> {
-    machine: PolygonMachine,
+/// A hardware model and its scene.
+struct Simulation<'a> {
+    hardware: PolygonMachine,
     args: &'a SimulateArgs,
     job: &'a Job,
     state: &'a State,
 }
 
-impl Machine<'_> {
+impl Simulation<'_> {
     fn run(&self) -> Result<Drawn, Failure> {
-        match self.machine {
+        match self.hardware {
             PolygonMachine::ScanLineTree => self.tree(),
             PolygonMachine::HiddenLines => self.hidden_lines(),
             PolygonMachine::Prior(kind) => self.prior(kind),
@@ -258,7 +258,7 @@ impl Machine<'_> {
         Ok(Drawn { model, image, report, svg })
     }
 
-    /// The line drawing alone, without the machine's time.
+    /// The line drawing alone, without the hardware's time.
     fn drawing(&self) -> Result<(Image, Option<String>), Failure> {
         let config = self.style()?;
         let model = self.model(colors_of(&config), Interpolation::Constant)?;
@@ -281,7 +281,7 @@ impl Machine<'_> {
         model
     }
 
-    /// A machine with depth buffers.
+    /// Hardware with depth buffers.
     fn prior(&self, kind: prior::Kind) -> Result<Drawn, Failure> {
         let config = self.config(prior::Config::parse)?;
         let side = side(self.args)?;
@@ -311,12 +311,12 @@ impl Machine<'_> {
         let side = side(self.args)?;
         let size = model.view.size;
         let rpu = rpu_renderer(&self.args.scene);
-        let (mut machine, device) = progressive(BackendChoice::Named(backend), (&self.args.gpu).into(), rpu)?;
+        let (mut renderer, device) = progressive(BackendChoice::Named(backend), (&self.args.gpu).into(), rpu)?;
         eprintln!("{}: {device}, the same polygons and colors", backend.name());
         let fail = |e: RenderError| Failure::render(&e, &job.program.sources);
-        machine.load(&job).map_err(fail)?;
-        let colors = machine.colors(&painted::positions(size, side), &AtomicBool::new(false)).map_err(fail)?;
+        renderer.load(&job).map_err(fail)?;
+        let colors = renderer.colors(&painted::positions(size, side), &AtomicBool::new(false)).map_err(fail)?;
         let other = painted::image(size, side, &colors).map_err(|e| Failure::input(format!("error: {e}")))?;
-        Judgment::of(Side::of_machine(image), Side::of_machine(&other), &self.args.judge, None)
+        Judgment::of(Side::of_model(image), Side::of_model(&other), &self.args.judge, None)
     }
 }

@@ -1,4 +1,4 @@
-//! `--machine rtp` and the other ray-tracing machines: a render through the machine, and its report.
+//! `--machine rtp` and other ray-tracing hardware: a render through the model, and its report.
 
 use super::super::args::{SimulateArgs, Size};
 use super::super::backend::{rpu_options, set_up_process};
@@ -35,8 +35,8 @@ use std::time::Instant;
 /// Sizes of grids that `--sweep` goes through.
 const SWEEP: [u32; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 24, 32];
 
-/// Renders the scene through the machine and prints the report.
-pub fn run(args: &SimulateArgs, machine: RayMachine) -> Result<(), Failure> {
+/// Renders the scene through the model and prints the report.
+pub fn run(args: &SimulateArgs, hardware: RayMachine) -> Result<(), Failure> {
     check(args)?;
     set_up_process(&args.cpu)?;
     let (_, state) = open_project(&args.scene)?;
@@ -49,8 +49,8 @@ pub fn run(args: &SimulateArgs, machine: RayMachine) -> Result<(), Failure> {
     let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
     let settings = sampler::settings(&args.sampler);
     let adaptive = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
-    let simulation = Machine { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
-    let (image, heat, report) = match machine {
+    let simulation = Simulation { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
+    let (image, heat, report) = match hardware {
         RayMachine::Peripheral(choice) => simulation.peripheral(choice),
         RayMachine::Pipeline => simulation.pipeline(),
         RayMachine::Array => simulation.array(),
@@ -82,16 +82,16 @@ pub fn run(args: &SimulateArgs, machine: RayMachine) -> Result<(), Failure> {
     judgment.map_or(Ok(()), |judgment| judgment.outcome())
 }
 
-/// Refuses what the machine cannot do, before anything is rendered.
+/// Refuses what the model cannot do, before anything is rendered.
 fn check(args: &SimulateArgs) -> Result<(), Failure> {
     if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
-        return Err(Failure::input("error: programs of the RPU do not run on this machine: name a scene"));
+        return Err(Failure::input("error: programs of the RPU do not run on this hardware: name a scene"));
     }
     for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;
     }
     charts::make_folder(args.charts.as_deref())?;
-    check_judgment_without_variances(&args.judge, "a machine's image has none")
+    check_judgment_without_variances(&args.judge, "a hardware model's image has none")
 }
 
 /// The result of a hardware model: the image, the data of the heat map, and the report.
@@ -115,8 +115,8 @@ impl Heat {
     }
 }
 
-/// A machine and its scene.
-struct Machine<'a> {
+/// A hardware model and its scene.
+struct Simulation<'a> {
     args: &'a SimulateArgs,
     job: &'a Job,
     loaded: &'a Loaded,
@@ -124,7 +124,7 @@ struct Machine<'a> {
     sampler: Option<&'a AdaptiveSampler>,
 }
 
-impl Machine<'_> {
+impl Simulation<'_> {
     fn fail(&self) -> impl Fn(RenderError) -> Failure + Copy + '_ {
         |e| Failure::render(&e, &self.job.program.sources)
     }
@@ -228,7 +228,7 @@ impl Machine<'_> {
     fn judge(&self, image: &Image, backend: Backend) -> Result<Judgment, Failure> {
         let other = compare::render(&self.args.scene, &self.args.gpu, backend, self.job, self.sampler)?;
         let (image, other) = (rounded(image), rounded(&other));
-        Judgment::of(Side::of_machine(&image), Side::of_machine(&other), &self.args.judge, None)
+        Judgment::of(Side::of_model(&image), Side::of_model(&other), &self.args.judge, None)
     }
 }
 

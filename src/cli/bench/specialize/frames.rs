@@ -147,15 +147,15 @@ impl<'d> Opened<'d> {
     pub fn runner<'j>(&self, order: Order, job: &'j Job) -> Result<Runner<'j>, Failure> {
         let program = &job.program;
         let start = Instant::now();
-        let machine = match self.device {
+        let renderer = match self.device {
             Device::Rpu(engine) => {
                 let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries);
                 let loaded = loaded.and_then(|loaded| loaded.on_engine(engine));
-                Machine::Rpu(Box::new(loaded.map_err(|e| Failure::render(&e, &program.sources))?))
+                Side::Rpu(Box::new(loaded.map_err(|e| Failure::render(&e, &program.sources))?))
             }
-            Device::Gpu { adapter, .. } => Machine::Gpu(self.gpu(adapter.as_deref(), order)?),
+            Device::Gpu { adapter, .. } => Side::Gpu(self.gpu(adapter.as_deref(), order)?),
         };
-        let mut runner = Runner { job, machine, first: 0.0, sections: None };
+        let mut runner = Runner { job, renderer, first: 0.0, sections: None };
         runner.seconds(1)?;
         runner.first = start.elapsed().as_secs_f64();
         runner.sections = runner.counted_sections();
@@ -181,14 +181,14 @@ impl<'d> Opened<'d> {
 /// A job with what renders it.
 pub struct Runner<'j> {
     job: &'j Job,
-    machine: Machine,
+    renderer: Side,
     /// Seconds to the end of the first frame, with everything that is compiled for it.
     first: f64,
     /// The sections of its program, on a GPU.
     pub sections: Option<u64>,
 }
 
-enum Machine {
+enum Side {
     Rpu(Box<Loaded>),
     Gpu(Rc<RefCell<GpuRenderer>>),
 }
@@ -205,12 +205,12 @@ impl Runner<'_> {
 
     fn frame(&mut self) -> Result<f64, RenderError> {
         let start = Instant::now();
-        match &mut self.machine {
-            Machine::Rpu(loaded) => {
+        match &mut self.renderer {
+            Side::Rpu(loaded) => {
                 draw(self.job, loaded, &|_| {})?;
                 Ok(start.elapsed().as_secs_f64())
             }
-            Machine::Gpu(renderer) => {
+            Side::Gpu(renderer) => {
                 let mut renderer = renderer.borrow_mut();
                 renderer.render(self.job, &|_| {})?;
                 // A render compiles its program to kernels each time, and finds their pipelines.
@@ -222,9 +222,9 @@ impl Runner<'_> {
     }
 
     fn counted_sections(&self) -> Option<u64> {
-        match &self.machine {
-            Machine::Rpu(_) => None,
-            Machine::Gpu(renderer) => {
+        match &self.renderer {
+            Side::Rpu(_) => None,
+            Side::Gpu(renderer) => {
                 renderer.borrow().report().counts.iter().find(|count| count.name == "sections").map(|count| count.count)
             }
         }

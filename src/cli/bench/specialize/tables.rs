@@ -1,13 +1,13 @@
 //! The results as tables of text.
 
 use super::compile::PHASES;
-use crate::cli::bench::machines;
+use crate::cli::bench::backends;
 use serde_json::Value;
 
 /// The geometric mean of the ratios that there are; `None` without any.
 pub fn mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
     let ratios: Vec<f64> = ratios.filter(|ratio| *ratio > 0.0).collect();
-    (!ratios.is_empty()).then(|| machines::mean(ratios.into_iter()))
+    (!ratios.is_empty()).then(|| backends::mean(ratios.into_iter()))
 }
 
 /// The elements of a list.

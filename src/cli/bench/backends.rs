@@ -1,10 +1,10 @@
-//! `bench machines`: frames on the RPU and on the GPU, of the scenes of the repository and a mesh.
+//! `bench backends`: frames on the RPU and on the GPU, of the scenes of the repository and a mesh.
 //!
 //! Frames of both alternate, so that other load on the computer affects both; ratios are more
 //! reliable than times.
 
 use super::{RUNS, median, rounded};
-use crate::cli::args::{MachinesArgs, SceneArgs, Size};
+use crate::cli::args::{BackendsArgs, SceneArgs, Size};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::failure::Failure;
 use crate::cli::input::prepare_job;
@@ -53,7 +53,7 @@ impl Frames {
 
 /// The scenes of `assets/scenes`, one sample per pixel, and the mesh of `--mesh`; those with
 /// `--only` in their names.
-fn subjects(args: &MachinesArgs) -> Result<Vec<Subject>, Failure> {
+fn subjects(args: &BackendsArgs) -> Result<Vec<Subject>, Failure> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
     let entries = std::fs::read_dir(&folder)
         .map_err(|e| Failure::input(format!("error: cannot read {}: {e}", folder.display())))?;
@@ -77,16 +77,16 @@ fn subjects(args: &MachinesArgs) -> Result<Vec<Subject>, Failure> {
 }
 
 /// A renderer on the GPU by this schedule.
-fn gpu(args: &MachinesArgs, schedule: Schedule) -> Result<GpuRenderer, Failure> {
+fn gpu(args: &BackendsArgs, schedule: Schedule) -> Result<GpuRenderer, Failure> {
     gpu_renderer(&args.gpu.adapter, args.gpu.traversal, schedule)
 }
 
 /// Renders the subject on all back ends alternately, after a first frame that is not counted.
-fn measure(subject: &Subject, machines: &mut [&mut dyn Renderer]) -> Result<Vec<Frames>, Failure> {
-    let mut frames = vec![Frames::default(); machines.len()];
+fn measure(subject: &Subject, renderers: &mut [&mut dyn Renderer]) -> Result<Vec<Frames>, Failure> {
+    let mut frames = vec![Frames::default(); renderers.len()];
     for run in 0..=RUNS {
-        for (machine, frames) in machines.iter_mut().zip(&mut frames) {
-            let time = timed(*machine, &subject.job)?;
+        for (renderer, frames) in renderers.iter_mut().zip(&mut frames) {
+            let time = timed(*renderer, &subject.job)?;
             match run {
                 0 => frames.first = time,
                 _ => frames.times.push(time),
@@ -112,7 +112,7 @@ fn share_of_rays(subject: &Subject, wavefront: &mut dyn Renderer) -> Result<Opti
 }
 
 /// Measures every subject with `row`, and shows the progress.
-fn table(args: &MachinesArgs, mut row: impl FnMut(&Subject) -> Result<Value, Failure>) -> Result<Vec<Value>, Failure> {
+fn table(args: &BackendsArgs, mut row: impl FnMut(&Subject) -> Result<Value, Failure>) -> Result<Vec<Value>, Failure> {
     let subjects = subjects(args)?;
     with_progress(Work { what: "frames", samples: None }, |progress| {
         let mut rows = Vec::new();
@@ -155,7 +155,7 @@ pub fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Measures, and prints a table unless JSON is wanted.
-pub fn frames(args: &MachinesArgs) -> Result<Value, Failure> {
+pub fn frames(args: &BackendsArgs) -> Result<Value, Failure> {
     let schedule = args.gpu.schedule.unwrap_or_default();
     let rows = table(args, |subject| {
         let frames = measure(subject, &mut [&mut RpuRenderer::new(), &mut gpu(args, schedule)?])?;
@@ -175,12 +175,12 @@ pub fn frames(args: &MachinesArgs) -> Result<Value, Failure> {
     })?;
     let device = gpu(args, schedule)?.describe();
     if !args.json {
-        print_machines(&device, &rows);
+        print_backends(&device, &rows);
     }
     Ok(json!({ "gpu": device, "scenes": rows }))
 }
 
-fn print_machines(device: &str, rows: &[Value]) {
+fn print_backends(device: &str, rows: &[Value]) {
     println!(
         "the RPU against {device}, {}x{}, meshes {}x{}, one sample per pixel",
         SCENE_SIZE.0, SCENE_SIZE.1, MESH_SIZE.0, MESH_SIZE.1
