@@ -1,4 +1,4 @@
-//! Integer hashing for random numbers: the same bits on every machine and at any number of threads.
+//! Integer hashing for random numbers: the same bits on every back end and at any number of threads.
 
 /// A 32-bit mix with full avalanche ("lowbias32" of Wellons, 2018).
 #[inline]

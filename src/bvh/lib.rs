@@ -1,4 +1,4 @@
-//! The bounding volume hierarchy: one binary SAH tree over a triangle soup, used by both machines.
+//! The bounding volume hierarchy: one binary SAH tree over a triangle soup, used by both back ends.
 //!
 //! It takes [`Triangle`]s (positions and a culling flag; the index in the input is the primitive's
 //! id) and answers [`closest hit`](Bvh::closest_hit) and [`any hit`](Bvh::any_hit) for rays, singly

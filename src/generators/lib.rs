@@ -1,7 +1,7 @@
 //! Staged kernels: ray traversal and integrators as generators. Rust is the static stage, the IR the dynamic one.
 //!
 //! It takes [`Arguments`] (the order of steps, the layout, the ray–triangle test, the places of
-//! tables and stack, the idiom of the machine) and gives an ordinary [`Module`] in which none of
+//! tables and stack, the idiom of the target) and gives an ordinary [`Module`] in which none of
 //! them is left: no trait, no closure, no branch on what was known. The reference evaluator, the
 //! RPU and the GPU's kernels run it. It knows the layouts of [`shadewright_bvh`] and the IR's builder; it
 //! must not know a back end.

@@ -1,7 +1,7 @@
 //! The links that wait on a walk, the latest of them in registers.
 //!
 //! A page is a few links. Where the registers are full or empty a page goes to memory or comes back,
-//! in a loop around the others: machines that execute a loop for several rays at once go through
+//! in a loop around the others: back ends that execute a loop for several rays at once go through
 //! everything in its body. A page that goes before the registers are full has [`DONE`] at its end.
 
 use super::stage::{Flag, Stage};

@@ -10,7 +10,7 @@ use shadewright_ir::{Condition, Control, FunctionBuilder, Type, Value};
 /// How decisions without a branch are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Idiom {
-    /// As `select` of a truth value: for machines that have such an instruction.
+    /// As `select` of a truth value: for back ends that have such an instruction.
     Select,
     /// By masks of 32 bits and bitwise operations: for the RPU, which has no `select` and whose
     /// branches end blocks of straight code.

@@ -9,7 +9,7 @@
 //! | light is sampled | `on_shadow` | in the surface's entry (`program::synthesize::paths`) |
 //! | the path continues | `on_bounce` | [`Tracer::on_bounce`] |
 //!
-//! The tracer and what a scene lacks are static. Which surface a hit calls is the machine's to find: the
+//! The tracer and what a scene lacks are static. Which surface a hit calls is the back end's to find: the
 //! RPU calls the address in the object's record, the GPU's scheduler sorts paths by it.
 
 use super::stage::{Flag, Idiom, Stage};

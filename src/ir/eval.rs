@@ -1,5 +1,5 @@
 //! The reference evaluator: runs any function of a module on one sample in plain `f32`. It is what
-//! both machines are compared with.
+//! both back ends are compared with.
 //!
 //! The world around the program (constants, memory, rays) is a [`World`]. Running is bounded:
 //! [`Limits`] counts back edges and calls, and the depth of calls. The evaluator recurses nowhere.
@@ -83,7 +83,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// The budget of a sample on every machine: 1,000,000 back edges and calls; 256 calls deep.
+    /// The budget of a sample on every back end: 1,000,000 back edges and calls; 256 calls deep.
     fn default() -> Self {
         Self { fuel: 1_000_000, depth: 256 }
     }
@@ -195,10 +195,10 @@ pub fn eval_observed(
     }
     let current_hit = world.first_hit();
     let (index, prepared) = Default::default();
-    let mut machine =
-        Machine { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new(), registers: 0 };
-    machine.enter(start, args.iter().map(in_register).collect(), Loc::NONE)?;
-    let results = machine.run()?;
+    let mut interpreter =
+        Interpreter { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new(), registers: 0 };
+    interpreter.enter(start, args.iter().map(in_register).collect(), Loc::NONE)?;
+    let results = interpreter.run()?;
     Ok(with_texts(module, args, &func.results.iter().map(|r| r.ty).collect::<Vec<_>>(), results))
 }
 
@@ -254,7 +254,7 @@ impl Frame {
     }
 }
 
-struct Machine<'a, O> {
+struct Interpreter<'a, O> {
     module: &'a Module,
     /// The functions by their names, once one is called: most that are evaluated one by one, such as
     /// the defaults of 20,000 parameters, call none.
@@ -278,7 +278,7 @@ enum Next {
     Enter(usize, Vec<Const>),
 }
 
-impl<O: Observer> Machine<'_, O> {
+impl<O: Observer> Interpreter<'_, O> {
     /// The number of a function.
     fn function(&self, name: &str) -> Option<usize> {
         self.index.get_or_init(|| self.module.index()).get(name).copied()

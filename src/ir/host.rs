@@ -1,5 +1,5 @@
 //! Functions of the host: code in Rust that a program calls with values that are known before it
-//! runs on a machine.
+//! runs on a back end.
 //!
 //! In a module such a function stands as one whose [`Function::host`] the evaluator runs in place of
 //! its body. Passes evaluate calls with constant arguments, and the linker those with parameters of

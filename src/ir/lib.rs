@@ -12,7 +12,7 @@
 //!
 //! # Arithmetic
 //!
-//! Each operation has one meaning on every machine: IEEE single precision, round to nearest even,
+//! Each operation has one meaning on every back end: IEEE single precision, round to nearest even,
 //! every operation rounded. There is no division: `a / b` is `a · rcp b`. There is no fused
 //! multiply-add. A comparison tests a difference, so it is false when that is NaN. Reading a
 //! variable that nobody wrote gives zero. No operation traps.
@@ -21,7 +21,7 @@
 //!
 //! `uniform` and `load` read data that does not change during a frame. `trace` sets the thread's
 //! current hit, which `hit`, `hit_tri` and `hit_obj` read; after any other ray operation or call
-//! the current hit is unspecified. Ray operations suspend: a machine may run other threads there.
+//! the current hit is unspecified. Ray operations suspend: a back end may run other threads there.
 //! Array slots belong to one activation of a function and start at zero.
 //!
 //! # Places

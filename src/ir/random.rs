@@ -1,4 +1,4 @@
-//! Random well-typed programs, for tests that compare the evaluator with passes and machines.
+//! Random well-typed programs, for tests that compare the evaluator with passes and back ends.
 //!
 //! A program is one function `f` (with helpers that it calls) of `x, y: f32`, `i, j: i32`, `u:
 //! u32`, `p: vec3` and `c: bool`. It ends on every input: loops have fixed trip counts. All floats

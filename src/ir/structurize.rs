@@ -192,7 +192,7 @@ impl<'a> Shape<'a> {
                 let after_then = self.edge(block, 0, &mut then);
                 let after_otherwise = self.edge(block, 1, &mut otherwise);
                 // Where one side starts a loop again and the other leaves it, the latter is nested:
-                // machines that run lanes together then need no mask for `continue`.
+                // back ends that run lanes together then need no mask for `continue`.
                 if matches!(then.last(), Some(Nested::Again(..))) && self.close(after_otherwise, &mut otherwise) {
                     out.push(Nested::If(block, Vec::new(), otherwise));
                     out.append(&mut then);

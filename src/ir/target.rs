@@ -1,11 +1,11 @@
 //! The properties of the back end that a program is compiled for, as far as passes know them.
 //!
-//! The IR and its passes know no machine: where a decision depends on registers or on what an
+//! The IR and its passes know no back end: where a decision depends on registers or on what an
 //! operation costs, they read a [`TargetInfo`]. Each back end has one as a constant
-//! (`codegen::rpu::TARGET`, `codegen::wgsl::TARGET`). A program is linked once for all machines, so
+//! (`codegen::rpu::TARGET`, `codegen::wgsl::TARGET`). A program is linked once for all back ends, so
 //! the linker's pipeline takes one that suits them all ([`TargetInfo::common`]).
 
-/// Limits and costs of a machine, as far as passes ask for them.
+/// Limits and costs of a back end, as far as passes ask for them.
 ///
 /// None of them changes what a program computes: they decide between two forms of code that give
 /// the same bits.
@@ -61,7 +61,7 @@ impl TargetInfo {
         sharing_shaders: 12,
     };
 
-    /// A target whose code suits both machines: the smaller of two limits, the larger of two costs.
+    /// A target whose code suits both back ends: the smaller of two limits, the larger of two costs.
     pub const fn common(self, other: Self) -> Self {
         Self {
             call_registers: min(self.call_registers as usize, other.call_registers as usize) as u32,

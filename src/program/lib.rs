@@ -1,4 +1,4 @@
-//! Programs: compiled shaders and a scene, linked into one module that either machine can run.
+//! Programs: compiled shaders and a scene, linked into one module that either back end can run.
 //!
 //! [`link`] takes a [`shadewright_scene::Scene`] and makes a [`Program`] in four phases, a folder each,
 //! with a plain struct between them:

@@ -19,7 +19,7 @@ pub enum Math {
     #[default]
     Exact,
     /// In what shaders call themselves, those that look right (Olano 1998, §4.5.3), again the same
-    /// bits on both machines. The library's own calls, such as those of cameras and light, stay
+    /// bits on both back ends. The library's own calls, such as those of cameras and light, stay
     /// exact.
     Fast,
     /// On a GPU, its own, with the errors that its driver has; on the RPU those of the standard

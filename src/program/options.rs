@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct LinkOptions {
     /// Folders to search for shaders before the scene's own.
     pub shader_paths: Vec<PathBuf>,
-    /// The passes to run on the linked module, and the target: one that suits all machines that run
+    /// The passes to run on the linked module, and the target: one that suits all back ends that run
     /// the program ([`shadewright_ir::TargetInfo::common`]).
     pub pipeline: Pipeline,
     /// Shaders that are not searched for: names, and the source files that define them.

@@ -3,7 +3,7 @@
 //! [`mod@shadewright_image::decode`] turns a file's bytes into an image, [`pyramid`] that into the levels of a mip map,
 //! [`layout`] those into vectors of the memory image, where the library's `std.texture.*` functions
 //! (`lang::stdlib::texture`) read them. Which files a scene's shaders ask for, and where
-//! those lie, is `program`'s business; nothing here knows scenes, shaders or machines.
+//! those lie, is `program`'s business; nothing here knows scenes, shaders or back ends.
 
 pub mod depth;
 pub mod layout;

@@ -1,7 +1,7 @@
 //! Turns selections into branches, moves what only one side needs into that side, and prepares
-//! branches for the machine, as IR.
+//! branches for the RPU, as IR.
 //!
-//! The machine has no select: it decides by jumps that are free when paired with the comparison. So
+//! The RPU has no select: it decides by jumps that are free when paired with the comparison. So
 //! a selection becomes a diamond whose arms hold the computations that only they use; `and`, `or`
 //! and `not` become jumps; and each branch with arguments gets a block of its own on the edge,
 //! where the copies go.

@@ -1,4 +1,4 @@
-//! Comparisons as the machine makes them: an instruction that computes the difference, and a
+//! Comparisons as the RPU makes them: an instruction that computes the difference, and a
 //! condition on its result.
 //!
 //! With NaN every comparison is false, and no condition holds; so a float comparison always jumps
@@ -17,7 +17,7 @@ pub struct Test {
     pub arith: MArith,
     /// When it decides for the first target.
     pub cond: Condition,
-    /// The opposite, where the machine has it.
+    /// The opposite, where the RPU has it.
     pub inverse: Option<Condition>,
     /// True if the two targets change places.
     pub swap: bool,

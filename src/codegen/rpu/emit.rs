@@ -2,7 +2,7 @@
 //! 10).
 //!
 //! Blocks are laid out in an order that keeps loops together and puts joins after what they join,
-//! because the machine lets the threads at the lowest address run first. For the same reason a loop
+//! because the RPU lets the threads at the lowest address run first. For the same reason a loop
 //! has one way back. A jump, call or return rides on the arithmetic in front of it; jumps to jumps
 //! and to returns are shortened.
 

@@ -1,4 +1,4 @@
-//! Rewrites IR operations that the machine lacks into those that it has, as IR.
+//! Rewrites IR operations that the RPU lacks into those that it has, as IR.
 //!
 //! It takes a verified function and gives one that computes the same bits, in which none of these
 //! are left: `min max abs floor sqrt`, `rcp` and `rsq` of vectors, `dot` of `vec2`, `occluded`,
@@ -69,7 +69,7 @@ fn expand_operations(f: &mut Function) {
     }
 }
 
-/// Writes the expansion of an instruction; `false` when the machine has it.
+/// Writes the expansion of an instruction; `false` when the RPU has it.
 fn expand(e: &mut Emitter, inst: &Inst, block: BlockId, bounds: &IndexBounds) -> bool {
     let defs = &bounds.defs;
     let result = inst.results.first().copied().unwrap_or(Value(0));

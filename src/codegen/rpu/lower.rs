@@ -1,11 +1,11 @@
-//! One machine instruction of [`super::vcode`] as an instruction of the machine: for output, for
+//! One machine instruction of [`super::vcode`] as an instruction of the RPU: for output, for
 //! latencies and to ask whether two fit one issue slot.
 
 use super::RECORD_TEXTURE;
 use super::vcode::{MArith, MInst, MOp, MSplit, MSrc, Place};
 use shadewright_rpu::isa::{Arith, Dst, DstReg, Instr, Primary, Reg, Split, Src};
 
-/// Why an instruction is not one of the machine's yet.
+/// Why an instruction is not one of the RPU's yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotLowered {
     /// It has a virtual register, or writes what cannot be written.

@@ -1,8 +1,8 @@
-//! The RPU back end: lowers a linked IR module to a program of the [`shadewright_rpu`] machine
+//! The RPU back end: lowers a linked IR module to a program of the RPU ([`shadewright_rpu`])
 //! (Węgrzanowski 2006, ch. 7–10).
 //!
 //! A function goes through these steps, each in a file of its own: [`jump_threading`], [`legalize`]
-//! and [`branches`] rewrite IR into IR that the machine has instructions for; [`select`] makes
+//! and [`branches`] rewrite IR into IR that the RPU has instructions for; [`select`] makes
 //! machine code on virtual registers ([`vcode`]), with constants where [`constant_pool`] lays them
 //! out; [`forward`], [`merge`] and [`liveness`] improve it; [`regalloc`] finds registers;
 //! [`schedule`] reorders and pairs; [`emit`] writes the code, to which [`depend`] adds the
@@ -254,7 +254,7 @@ pub enum Error {
         /// The function.
         function: Arc<str>,
     },
-    /// The code is longer than the machine's code memory.
+    /// The code is longer than the RPU's code memory.
     #[error("the program has {0} instructions; at most {MAX_CODE} fit")]
     TooLong(usize),
 }
@@ -263,7 +263,7 @@ pub enum Error {
 /// words a store, in the order of the operands.
 pub const RECORD_TEXTURE: u8 = 0;
 
-/// Input registers of the machine; the last is kept for spill code where that is needed.
+/// Input registers of the RPU; the last is kept for spill code where that is needed.
 const INPUTS: u8 = 4;
 
 /// Compiles a module, which must be verified and free of matrices (see

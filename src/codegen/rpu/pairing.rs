@@ -1,7 +1,7 @@
 //! Two operations in one issue slot (Węgrzanowski 2006, §9.3): takes two independent arithmetic
 //! instructions and finds the split that holds both.
 //!
-//! Which splits exist is the machine's to say: [`shadewright_rpu::isa`] judges each one that is tried
+//! Which splits exist is the RPU's to say: [`shadewright_rpu::isa`] judges each one that is tried
 //! here. An instruction of this compiler carries one literal, and so does a pair.
 
 use super::lower;

@@ -136,7 +136,7 @@ const LONG: usize = 2048;
 const MOST_ROUNDS: usize = 1000;
 
 /// Registers that live at one point, at most, when the graph is made: it has the square of that for
-/// each stretch of code. The machine has places for some thirty vectors and sixty scalars.
+/// each stretch of code. The RPU has places for some thirty vectors and sixty scalars.
 const MOST_LIVE: usize = 512;
 
 /// Registers that are left where there are more than [`MOST_LIVE`].

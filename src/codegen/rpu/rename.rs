@@ -1,7 +1,7 @@
 //! Scalars that can move to another component of a register after allocation, so that two
 //! operations share an issue slot.
 //!
-//! It takes a straight piece of code on the machine's registers and what is needed after it. A
+//! It takes a straight piece of code on the RPU's registers and what is needed after it. A
 //! *web* is one instruction that writes one component, with all its readers, where nobody else sees
 //! the value. While the code is scheduled, [`Renamer`] knows which components no instruction that
 //! is still to come touches: a web can move there. It knows nothing of time.

@@ -475,7 +475,7 @@ mod tests {
         fn finish(&mut self, _: u64, _: &Chunk<'_>, _: [u64; CHUNK]) {}
     }
 
-    /// The cycle in which the timed machine has the last result of instructions that one chunk
+    /// The cycle in which the timed simulator has the last result of instructions that one chunk
     /// issues in this order.
     fn timed_cycles(insts: &[MInst]) -> u64 {
         let mut code: Vec<Instr> = insts.iter().map(|i| lower::instr(i).expect("a machine instruction")).collect();
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_example_takes_11_cycles_of_the_timed_machine_and_16_as_it_is() {
+    fn the_published_example_takes_11_cycles_of_the_timed_simulator_and_16_as_it_is() {
         let scheduled = task(figure(), Mask::NONE, &[4, 7]).run(SINGLE[0], &Config::default().latencies);
         assert_eq!((timed_cycles(&scheduled.insts), timed_cycles(&figure())), (11, 16));
     }

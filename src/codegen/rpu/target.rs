@@ -12,7 +12,7 @@ use shadewright_ir::target::TargetInfo;
 /// slots and 2.4 % fewer cycles, `showcase` 4.0 % and 1.6 % (its spotlight's lobe runs with 2.06
 /// active threads instead of 1.83); `sepia`, whose threads hardly diverge, takes 1.3 % and 1.5 %
 /// more, `mirrors` 0.6 % and 1.3 %; all eight of `assets/scenes` together 2.6 % and 1.0 % less.
-/// Machines that reconverge at joins are indifferent.
+/// Back ends that reconverge at joins are indifferent.
 ///
 /// `call_cost` is §5.3's: the call and the return, and two registers saved and restored.
 ///

@@ -1,4 +1,4 @@
-//! Compiled functions run on the machine and give the evaluator's bits, with every pass and with
+//! Compiled functions run on the RPU and give the evaluator's bits, with every pass and with
 //! each of them switched off.
 
 mod examples;
@@ -131,7 +131,7 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
         })
         .collect();
     let timed = timed::run(&machine, &program.program, entry, rows, &params, &results);
-    assert!(timed == got, "the timed machine gives other bits\n{}", disassemble(&program.program));
+    assert!(timed == got, "the timed simulator gives other bits\n{}", disassemble(&program.program));
     got
 }
 
@@ -170,12 +170,12 @@ fn extremes() -> Vec<Options> {
     sets
 }
 
-/// Compares the machine with the evaluator on rows of arguments, with all option sets.
+/// Compares the RPU with the evaluator on rows of arguments, with all option sets.
 fn check_module(module: &Module, rows: &[Vec<Const>]) {
     check_with(module, rows, &option_sets(module));
 }
 
-/// Compares the machine with the evaluator on rows of arguments.
+/// Compares the RPU with the evaluator on rows of arguments.
 fn check_with(module: &Module, rows: &[Vec<Const>], sets: &[Options]) {
     let expected: Vec<Vec<Const>> = rows
         .iter()
@@ -196,7 +196,7 @@ fn check_with(module: &Module, rows: &[Vec<Const>], sets: &[Options]) {
                 at += want.len();
                 assert!(
                     want == have,
-                    "f{row:?} is {value:?}, the machine says {have:x?}, with {options:?}\n{}",
+                    "f{row:?} is {value:?}, the RPU says {have:x?}, with {options:?}\n{}",
                     disassemble(&program.program)
                 );
             }

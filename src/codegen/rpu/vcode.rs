@@ -33,7 +33,7 @@ pub enum Class {
 pub enum Place {
     /// A virtual register.
     V(VReg),
-    /// A register of the machine.
+    /// A register of the RPU.
     P(Reg),
 }
 
@@ -47,7 +47,7 @@ pub const ALLOCATABLE: u8 = 15;
 pub const PHYSICAL_NODES: usize = 31;
 
 impl Place {
-    /// The register, if it is the machine's.
+    /// The register, if it is the RPU's.
     pub fn register(self) -> Option<Reg> {
         match self {
             Place::P(reg) => Some(reg),
@@ -414,7 +414,7 @@ pub enum MTerm {
         then: usize,
         /// Where to go when it does not.
         otherwise: usize,
-        /// The condition that holds exactly when `cond` does not, if the machine has one.
+        /// The condition that holds exactly when `cond` does not, if the RPU has one.
         inverse: Option<Condition>,
     },
     /// Leaves the function; parts of general registers hold the results.

@@ -1,4 +1,4 @@
-//! A cost model of operations for passes that move code: whether a machine computes them at all.
+//! A cost model of operations for passes that move code: whether a back end computes them at all.
 
 use crate::{Op, Type};
 
@@ -6,7 +6,7 @@ use crate::{Op, Type};
 /// registers.
 ///
 /// It is not for constants, program constants and choices of components or signs, which both
-/// machines read in place, nor for truth values, which they test where they are computed.
+/// back ends read in place, nor for truth values, which they test where they are computed.
 pub(super) fn is_worth_keeping(op: &Op, ty: Type) -> bool {
     let is_in_place = matches!(
         op,

@@ -7,7 +7,7 @@
 //! surface at a hit its derivatives. (In a function that is called, a seed counts as far as it
 //! depends on the derivatives of parameters.) An entry's own parameters are constants, but for
 //! those called `u` and `v`, which are the surface's. Like [`super::matrices`] this is no
-//! optimization and cannot be switched off: it says what a program means, so all machines and all
+//! optimization and cannot be switched off: it says what a program means, so all back ends and all
 //! choices of passes compute the same bits.
 //!
 //! Only the slice that feeds a derivative is differentiated: [`demand`] finds backwards what is

@@ -55,7 +55,7 @@ pub fn run(func: &mut Function) -> usize {
     gathered + jumps + replaced.apply(func)
 }
 
-/// Moves constants to the entry and merges equal ones. (No machine keeps a constant in a register
+/// Moves constants to the entry and merges equal ones. (No back end keeps a constant in a register
 /// because it is defined early.) Returns the number of changes.
 fn gather_constants(func: &mut Function) -> usize {
     let mut known: HashMap<Const, Value> = HashMap::new();

@@ -7,7 +7,7 @@
 //! the loop: it takes a register, and is saved and restored at every call and ray. So the pass
 //! counts the components that are live around the loop: their number stays within
 //! [`TargetInfo::loop_live_components`], or does not grow; in a loop that calls or suspends it
-//! never grows. What machines read in place is hoisted only with an operation that is worth it.
+//! never grows. What back ends read in place is hoisted only with an operation that is worth it.
 
 use super::cost::is_worth_keeping;
 use super::natural_loops::{MAX_BLOCKS, NaturalLoop, natural_loops, preheader};

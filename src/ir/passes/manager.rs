@@ -145,7 +145,7 @@ pub struct Pipeline {
     pub unroll: UnrollPolicy,
     /// Data that never change.
     pub known: Arc<KnownData>,
-    /// The machine that the program is for.
+    /// The back end that the program is for.
     pub target: TargetInfo,
     /// The passes are repeated until none changes anything, but not more often than this.
     pub max_rounds: usize,

@@ -1,10 +1,10 @@
 //! Instrumentation of a module: code that records what one sample computes, so that the runs of two
-//! machines can be compared value by value.
+//! back ends can be compared value by value.
 //!
 //! Takes the module that is rendered, after all passes, and gives a copy with `record` instructions.
 //! A function is divided into [`Segment`]s: what runs in one piece, up to the next ray, call of an
 //! instrumented function, or end of a block. A segment records when it ends, so no record crosses
-//! a suspend point, and the records of a sample are in the order of execution on every machine.
+//! a suspend point, and the records of a sample are in the order of execution on every back end.
 //!
 //! Two forms ([`Recording`]) serve a search: hashes of all segments, which are cheap and show the
 //! control flow, and all values of one segment. What the module computes is unchanged.
@@ -128,7 +128,7 @@ pub struct Item {
 
 impl Segments {
     /// Divides the functions of a set, by their places in the module. Left whole, as their calls may
-    /// run other code or in another order on each machine, are functions that `others` reach, and
+    /// run other code or in another order on each back end, are functions that `others` reach, and
     /// those that a back end has of its own ([`Inlining::Native`]).
     pub fn of(module: &Module, functions: &HashSet<usize>, others: &[&str]) -> Self {
         let whole = reached(module, others);
@@ -215,9 +215,9 @@ fn reached(module: &Module, roots: &[&str]) -> HashSet<usize> {
 
 /// The facts that are known of a function's values.
 struct Facts {
-    /// Constants, which no machine computes.
+    /// Constants, which no back end computes.
     constants: HashSet<Value>,
-    /// The fourth component of a hit and what comes of it: a machine's own name of the shader.
+    /// The fourth component of a hit and what comes of it: a back end's own name of the shader.
     own: HashSet<Value>,
     /// Values that are read in one place, from which hashed operations and calls have them.
     inner: HashSet<Value>,
@@ -252,7 +252,7 @@ impl Facts {
 
 /// The values whose only use is an operand of a call or of a hashed operation, or of a copy that has
 /// no other readers. Those that end elsewhere through copies, such as in what a function returns,
-/// would be in no hash. What is computed from a machine's own values is in none, either. A value that
+/// would be in no hash. What is computed from a back end's own values is in none, either. A value that
 /// another block reads, such as the bound of a loop, is hashed where it is computed, too.
 fn inner_values(func: &Function, own: &HashSet<Value>) -> HashSet<Value> {
     // For each value the number of uses, and whether all are of that kind.
@@ -554,7 +554,7 @@ impl Instrumenter {
     }
 
     /// A float's bits, with one pattern for all NaN and one for both zeros. Without a `select`,
-    /// which is a branch on some machines: −1 where a condition holds, as the sign of a difference.
+    /// which is a branch on some back ends: −1 where a condition holds, as the sign of a difference.
     fn canonical(&mut self, func: &mut Function, bits: Value, out: &mut Vec<Inst>) -> Value {
         let [magnitude, infinity, nan, one, sign] =
             [0x7fff_ffff, f32::INFINITY.to_bits(), f32::NAN.to_bits(), 1, 31].map(|word| self.constant(func, word));
@@ -698,7 +698,7 @@ b0:
     }
 
     #[test]
-    fn values_of_a_segment_are_what_it_reads_and_computes_but_for_a_machines_name_of_the_shader() {
+    fn values_of_a_segment_are_what_it_reads_and_computes_but_for_a_back_ends_name_of_the_shader() {
         let module = module(PROGRAM);
         let segments = divided(&module);
         let items = |number, detail| -> Vec<What> {

@@ -1,4 +1,4 @@
-//! Splits functions at their suspend points, so that a machine without a stack or threads of its
+//! Splits functions at their suspend points, so that a back end without a stack or threads of its
 //! own can run them piece by piece.
 //!
 //! It takes a module and entry functions, and gives [`Sections`]: for each function that can

@@ -2,7 +2,7 @@
 //!
 //! It takes a function and gives one with fewer blocks, for [`super::sections`]: what a select
 //! gives can be recomputed after a ray, what a branch gives is live across it. It is no pass of the
-//! pipeline: a machine with independent threads runs the short side alone.
+//! pipeline: a back end with independent threads runs the short side alone.
 
 use super::simplify_cfg;
 use crate::{BlockId, Function, Inst, Op, Target, Terminator, Value};

@@ -2,7 +2,7 @@
 //! variable of its own.
 //!
 //! Only integers: their arithmetic wraps, so sums and products agree to the bit, which rounded sums
-//! of floats would not. (A float times a power of two needs no reduction, as machines scale
+//! of floats would not. (A float times a power of two needs no reduction, as back ends scale
 //! operands in place, and a quotient by a constant is a product already when its reciprocal is
 //! folded.) It gains where an integer product costs more than a sum.
 

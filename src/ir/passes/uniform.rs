@@ -70,7 +70,7 @@ pub struct Piece {
 ///
 /// The rest computes the same results as the function when its new parameters hold what the stages
 /// return. Functions that it calls with some uniform arguments are split, too; what they leave is
-/// called in their place. `target` is the machine that the rest is for.
+/// called in their place. `target` is the back end that the rest is for.
 pub fn split(
     module: &Module,
     name: &str,

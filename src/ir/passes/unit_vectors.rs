@@ -7,8 +7,9 @@
 //! variables, parameters and results of functions preserve the property where all values that reach
 //! them have it. So do vectors that the program declares to have length 1 ([`library::is_unit`]).
 //! The square of a vector that is a declared one, or may be, is 1; that of other results of
-//! `normalize` is computed, as these are zero where their arguments are. The analysis sees the program as it is linked, before any pass. Every machine, the
-//! evaluator too, runs the module after this step, and no choice of passes leaves it out: so it may
+//! `normalize` is computed, as these are zero where their arguments are. The analysis sees the
+//! program as it is linked, before any pass. Every back end and the evaluator run the module after
+//! this step, and no choice of passes leaves it out: so it may
 //! change bits, and passes may not. (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007,
 //! §4.3.2, propagate the attribute in the same way.)
 

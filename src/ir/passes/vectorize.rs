@@ -1,6 +1,6 @@
 //! Vectorization: a function that computes what another computes in several lanes.
 //!
-//! The result is ordinary IR, for every machine. Values that the shape analysis
+//! The result is ordinary IR, for every back end. Values that the shape analysis
 //! ([`super::shapes`]) finds uniform are computed once, affine ones as the value of the first lane,
 //! and varying ones in each lane. Branches that diverge become straight code under masks; loops
 //! that lanes leave in different iterations run until no lane is active; uniform branches stay

@@ -48,7 +48,7 @@ impl Fixed {
         self.size + u32::from(self.signed)
     }
 
-    /// Bytes in the memory of a machine that works on whole bytes.
+    /// Bytes in the memory of hardware that works on whole bytes.
     pub fn bytes(self) -> u32 {
         self.bits().div_ceil(8).max(1)
     }
@@ -191,7 +191,7 @@ impl Scalar {
         }
     }
 
-    /// Bytes in the memory of a machine that works on whole bytes.
+    /// Bytes in the memory of hardware that works on whole bytes.
     pub fn bytes(self) -> u32 {
         self.fixed().map_or(4, Fixed::bytes)
     }
@@ -284,7 +284,7 @@ impl Type {
         Type::Numbers(self.scalar(), self.dims().get(n..).unwrap_or_default().to_vec())
     }
 
-    /// Bytes in the memory of a machine that works on whole bytes.
+    /// Bytes in the memory of hardware that works on whole bytes.
     pub fn bytes(&self) -> u32 {
         self.scalar().bytes() * self.count() as u32
     }

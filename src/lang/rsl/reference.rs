@@ -189,7 +189,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("mod", "The remainder of `a` divided by `b`, with the sign of `b`."),
     (
         "noise",
-        "Smooth pseudo-random values between 0 and 1, a function of one to four coordinates, with mean 0.5 and a standard deviation of 0.12: equal arguments give equal values, on every machine.",
+        "Smooth pseudo-random values between 0 and 1, a function of one to four coordinates, with mean 0.5 and a standard deviation of 0.12: equal arguments give equal values, on every back end.",
     ),
     ("normalize", "The vector scaled to length 1; the zero vector stays."),
     (

@@ -23,7 +23,7 @@ const UNSUPPORTED: [(&str, &str); 9] = [
     ("sampler2D", "textures are objects: a variable of the type `rt_Texture` refers to one"),
     ("sampler3D", "textures are objects: a variable of the type `rt_Texture` refers to one"),
     ("samplerCube", "textures are objects: a variable of the type `rt_Texture` refers to one"),
-    ("invariant", "all machines give the same values anyway"),
+    ("invariant", "all back ends give the same values anyway"),
 ];
 
 /// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be

@@ -1,4 +1,4 @@
-/* Transcendental functions in single precision: every machine computes the same bits. Identities fold the domain, and one polynomial of
+/* Transcendental functions in single precision: every back end computes the same bits. Identities fold the domain, and one polynomial of
    the least order with an error below 2^-24 (log2: one more, for pow) serves all of what is left (Olano 1998, section 4.5.3).
    `cargo bench --bench math -- fit` prints the coefficients, which a test compares with these; docs/math.md has the errors. */
 
@@ -180,7 +180,7 @@ float exp2(float x)
     return result;
 }
 
-/* Arguments below the smallest normal number, 1.18e-38, give -3.4e38: machines differ in whether they know smaller ones. */
+/* Arguments below the smallest normal number, 1.18e-38, give -3.4e38: back ends differ in whether they know smaller ones. */
 float log(float x)
 {
     float result = -3.4e38;

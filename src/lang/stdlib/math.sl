@@ -1,4 +1,4 @@
-/* Mathematics of RISpec 3.2, section 15.1, but for transcendental functions (exact.sl, fast.sl), in single precision: every machine
+/* Mathematics of RISpec 3.2, section 15.1, but for transcendental functions (exact.sl, fast.sl), in single precision: every back end
    computes the same bits. */
 
 float radians(float degrees) { return degrees * 0.017453292519943295; }

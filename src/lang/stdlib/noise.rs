@@ -1,5 +1,5 @@
 //! Noise: gradient noise on the integer lattice (Perlin 2002), periodic or not, and cell noise,
-//! with the lattice hashed by integer arithmetic so that every machine draws the same bits.
+//! with the lattice hashed by integer arithmetic so that every back end draws the same bits.
 //!
 //! Each function is named `std.KIND.D.O` for `D` dimensions (1: a float, 2: two floats, 3: a point,
 //! 4: a point and a float) and `O` outputs (1: a float, 3: a color, point or vector). Periods

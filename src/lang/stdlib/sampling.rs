@@ -4,7 +4,7 @@
 use shadewright_ir::abi::library;
 use shadewright_ir::{Function, FunctionBuilder, Op, Type, Value};
 
-/// Low bits of a coordinate that do not count, half of them rounded: machines that differ in the
+/// Low bits of a coordinate that do not count, half of them rounded: back ends that differ in the
 /// last bits of a position, as GPUs that fuse multiplications and additions do, then still draw the
 /// same numbers but for about one position in a hundred.
 const DROPPED: u32 = 0xff;

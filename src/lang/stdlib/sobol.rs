@@ -1,5 +1,5 @@
 //! Samples for paths: points of the Sobol sequence's first two dimensions, scrambled as Owen (1995)
-//! has it and by integers alone, so that every machine draws the same.
+//! has it and by integers alone, so that every back end draws the same.
 //!
 //! A pair of numbers that a path needs is a point of a two-dimensional sequence of its own: the
 //! order of the samples is shuffled and both coordinates are scrambled, by hashes of the pixel and

@@ -5,7 +5,7 @@
 //! coordinates: with sides `a` and `b` of a parallelogram, `aaᵀ + bbᵀ` (Heckbert 1989, §3.5.8). Its
 //! major axis is walked in up to [`MAX_PROBES`] steps, each a trilinear lookup (Williams 1983) as
 //! wide as the minor axis (Feline: McCormack, Perry, Farkas and Jouppi 1999). Nothing is a hardware
-//! sampler, so every machine computes the same bits.
+//! sampler, so every back end computes the same bits.
 //!
 //! | function | gives |
 //! |---|---|

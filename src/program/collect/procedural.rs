@@ -1,7 +1,7 @@
 //! Procedural primitives: objects of RTSL primitive classes, bound to their parameters, with their
 //! bounds.
 //!
-//! A procedural primitive has an intersection shader in place of a mesh. What both machines read of
+//! A procedural primitive has an intersection shader in place of a mesh. What both back ends read of
 //! it is [`crate::layout::procedural`]'s; the entry that rays call is
 //! [`crate::synthesize::intersection`]'s.
 

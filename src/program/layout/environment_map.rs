@@ -5,7 +5,7 @@
 //! A unit direction maps to the point `d / (|x| + |y| + |z|)` of the octahedron, of which the lower
 //! half is unfolded around the upper; seen from above it fills the square from −1 to 1. An area of
 //! the square has the solid angle `dx dy / r³`, where `r` is the distance of the point from the
-//! origin. The only transcendental function in that is a square root, so both machines agree on
+//! origin. The only transcendental function in that is a square root, so both back ends agree on
 //! cells.
 
 use crate::layout::alias_table::aliases;

@@ -1,4 +1,4 @@
-//! The memory image: triangles, vertices, objects and lights as both machines read them
+//! The memory image: triangles, vertices, objects and lights as both back ends read them
 //! (Węgrzanowski 2006, §12.2).
 //!
 //! `docs/internals/memory-image.md` has the layout as a table. After address 0 come the table of

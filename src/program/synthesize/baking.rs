@@ -84,7 +84,7 @@ impl Baking {
     }
 }
 
-/// [`Intrinsic::BakeFile`]: every float is a whole number below 2¹⁶, which no machine changes.
+/// [`Intrinsic::BakeFile`]: every float is a whole number below 2¹⁶, which no back end changes.
 fn file() -> Function {
     let mut b = FunctionBuilder::linker(Intrinsic::BakeFile);
     b.result("return", Type::Vec3);

@@ -1,4 +1,4 @@
-//! The same calls on the timed machine, which must leave the same bits.
+//! The same calls on the timed simulator, which must leave the same bits.
 
 use shadewright_ir::Const;
 use shadewright_rpu::isa::{Component, Mask, Program, Reg};
@@ -48,6 +48,6 @@ pub fn run(
 ) -> Vec<Vec<u32>> {
     let mut source = Rows { chunks: rows.chunks(CHUNK), params, results, got: vec![Vec::new(); rows.len()] };
     let timing = Timing::new(program, &Config::default());
-    timed::run(machine, &timing, entry, &mut source).expect("what the functional machine runs, the timed one runs");
+    timed::run(machine, &timing, entry, &mut source).expect("what the functional simulator runs, the timed one runs");
     source.got
 }

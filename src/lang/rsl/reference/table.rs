@@ -375,7 +375,7 @@ the table fits.
 const ACCURACY: &str = "
 ## Accuracy
 
-All mathematics is single precision and polynomial, the same operations on every machine.
+All mathematics is single precision and polynomial, the same operations on every back end.
 [math.md](math.md) has the polynomials, and more about errors.
 
 | function | largest error | where |
