@@ -52,7 +52,7 @@ for driver in "llvmpipe $(lavapipe)" "SwiftShader $(swiftshader)"; do
     step "${on[@]}" cargo test --locked --test render images::
     step "${on[@]}" cargo test --locked --test lang -- snippets:: rtsl::
     step "${on[@]}" "SHADEWRIGHT_SEED=$seed..$((seed + programs))" cargo test --locked --test lang agreement::
-    # Path-traced images with other random numbers on each machine have the same means. Of a thousand comparisons one
+    # Path-traced images with other random numbers on each back end have the same means. Of a thousand comparisons one
     # fails by chance: compare again with other seeds.
     for scene in rtsl/cornell.rib rtsl/lamps.rib rtsl/figure-masonry.rib scenes/still.gltf; do
         step "${on[@]}" cargo run --quiet --locked -- compare "assets/$scene" --integrator path --between rpu,gpu \

@@ -89,12 +89,12 @@ impl Options<'_> {
     }
 }
 
-/// Renders the subject on all machines alternately, after a first frame that is not counted.
-fn measure(subject: &Subject, machines: &mut [&mut dyn Renderer]) -> anyhow::Result<Vec<Frames>> {
-    let mut frames = vec![Frames::default(); machines.len()];
+/// Renders the subject on all back ends alternately, after a first frame that is not counted.
+fn measure(subject: &Subject, renderers: &mut [&mut dyn Renderer]) -> anyhow::Result<Vec<Frames>> {
+    let mut frames = vec![Frames::default(); renderers.len()];
     for run in 0..=RUNS {
-        for (machine, frames) in machines.iter_mut().zip(&mut frames) {
-            let time = timed(*machine, &subject.job)?;
+        for (renderer, frames) in renderers.iter_mut().zip(&mut frames) {
+            let time = timed(*renderer, &subject.job)?;
             match run {
                 0 => frames.first = time,
                 _ => frames.times.push(time),
@@ -133,16 +133,16 @@ fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
 pub fn schedules(options: &Options<'_>, quiet: bool) -> anyhow::Result<Value> {
     let row = |subject: &Subject| {
         // New ones for each subject: their first frame compiles all that it needs.
-        let machine = |&(_, schedule, sorts): &(&str, Schedule, bool)| {
-            let mut machine = options.gpu(schedule)?;
-            machine.set_sorting(sorts);
-            Ok(machine)
+        let renderer = |&(_, schedule, sorts): &(&str, Schedule, bool)| {
+            let mut renderer = options.gpu(schedule)?;
+            renderer.set_sorting(sorts);
+            Ok(renderer)
         };
-        let mut machines = SCHEDULES.iter().map(machine).collect::<anyhow::Result<Vec<_>>>()?;
-        let mut in_turn: Vec<&mut dyn Renderer> = machines.iter_mut().map(|m| m as &mut dyn Renderer).collect();
+        let mut renderers = SCHEDULES.iter().map(renderer).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut in_turn: Vec<&mut dyn Renderer> = renderers.iter_mut().map(|m| m as &mut dyn Renderer).collect();
         let frames = measure(subject, &mut in_turn)?;
-        let share = share_of_rays(subject, &mut machines[0])?;
-        let sections = machines[0].report().counts.iter().find(|c| c.name == "sections").map(|c| c.count);
+        let share = share_of_rays(subject, &mut renderers[0])?;
+        let sections = renderers[0].report().counts.iter().find(|c| c.name == "sections").map(|c| c.count);
         let by_schedule: serde_json::Map<_, _> = SCHEDULES
             .iter()
             .zip(&frames)

@@ -117,7 +117,7 @@ fn nanoseconds(runner: &dyn FunctionRunner, ty: &str, operation: &Operation) -> 
 /// Prints the table of the operations whose names are wanted, and gives it as JSON.
 ///
 /// # Errors
-/// When a program does not compile, or a machine fails.
+/// When a program does not compile, or a back end fails.
 pub fn table(is_wanted: &dyn Fn(&str) -> bool, quiet: bool) -> anyhow::Result<Value> {
     let gpu = runners().into_iter().find(|row| row.uses_gpu);
     let gpu = gpu.map(|row| row.open(&BackendOptions::default())).transpose()?;

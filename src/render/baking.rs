@@ -2,7 +2,7 @@
 //!
 //! A program linked for [`shadewright_program::Output::Baked`] returns one part of a point to each pixel
 //! a pass ([`shadewright_program::Baking`]). The parts are put together here, in the order of pixels, so
-//! that neither the machine nor the number of threads decides on the order.
+//! that neither the back end nor the number of threads decides on the order.
 
 use super::progressive::Progressive;
 use super::{Job, Progress, RenderError, motion};
@@ -66,14 +66,14 @@ impl BakedFile {
 ///
 /// # Errors
 /// The errors of the back end.
-pub fn draw(machine: &mut dyn Progressive, job: &Job, progress: Progress<'_>) -> Result<Vec<BakedFile>, RenderError> {
+pub fn draw(renderer: &mut dyn Progressive, job: &Job, progress: Progress<'_>) -> Result<Vec<BakedFile>, RenderError> {
     let baking = job.program.baking.clone();
     let all: u32 = baking.calls.iter().map(|(call, _)| call.parts() as u32).sum();
     let mut done = 0;
     let mut part = |number: u32| -> Result<Image, RenderError> {
         let mut job = job.clone();
         job.program.constants.baked_part = number as f32;
-        let image = motion::draw(machine, 1, |_| Ok::<_, RenderError>(job.clone()), &|_| ())?;
+        let image = motion::draw(renderer, 1, |_| Ok::<_, RenderError>(job.clone()), &|_| ())?;
         done += 1;
         progress(done as f32 / all.max(1) as f32);
         Ok(image)

@@ -43,7 +43,7 @@ pub enum CheckpointError {
     Settings,
     /// By another back end.
     #[error("it was rendered by another back end or version, whose samples may differ in the last bit")]
-    Machine,
+    Backend,
 }
 
 /// The size of a film's file in bytes.
@@ -89,7 +89,7 @@ pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32
         return Err(CheckpointError::Damaged);
     }
     let errors =
-        [CheckpointError::Scene, CheckpointError::Program, CheckpointError::Settings, CheckpointError::Machine];
+        [CheckpointError::Scene, CheckpointError::Program, CheckpointError::Settings, CheckpointError::Backend];
     for (at, (hash, error)) in subject.hashes().into_iter().zip(errors).enumerate() {
         if long(8 * at) != hash {
             return Err(error);
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(error(&bytes, Subject { scene: 0, ..SUBJECT }), CheckpointError::Scene);
         assert_eq!(error(&bytes, Subject { program: 0, ..SUBJECT }), CheckpointError::Program);
         assert_eq!(error(&bytes, Subject { settings: 0, ..SUBJECT }), CheckpointError::Settings);
-        assert_eq!(error(&bytes, Subject { backend: 0, ..SUBJECT }), CheckpointError::Machine);
+        assert_eq!(error(&bytes, Subject { backend: 0, ..SUBJECT }), CheckpointError::Backend);
         let wide = to_bytes(SUBJECT, &Film::new(3, 1).unwrap(), 1);
         assert_eq!(error(&wide, SUBJECT).to_string(), "it is 3x1 pixels large, and the image 2x1");
     }

@@ -194,7 +194,7 @@ pub enum RenderError {
     /// A model of hardware cannot render the scene with its configuration.
     #[error("{machine} cannot render this: {reason}")]
     Machine {
-        /// The machine.
+        /// The hardware model.
         machine: &'static str,
         /// Why.
         reason: String,

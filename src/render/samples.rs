@@ -87,7 +87,7 @@ pub(super) fn arguments(job: &Job, sample: &CameraSample) -> Vec<u32> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EvaluatorSamples;
 
-/// The most nested calls of a sample on the evaluator: more than any machine's stack allows.
+/// The most nested calls of a sample on the evaluator: more than any back end's stack allows.
 const MAX_DEPTH: usize = 1 << 16;
 
 impl EvaluatorSamples {

@@ -86,7 +86,7 @@ pub fn largest_difference(image: &Image, expected: &Image) -> f32 {
 /// # Errors
 /// The message of the program, when it fails or finds that the images differ, or by how much they
 /// do.
-pub fn compare_machines(folder: &Path, args: &[&str], bound: f32) -> Result<f32, String> {
+pub fn compare_backends(folder: &Path, args: &[&str], bound: f32) -> Result<f32, String> {
     let adapter = adapter();
     let output = shadewright(folder, &[&["compare", "--images", "compared.exr"], args].concat());
     let said = stderr(&output);
@@ -94,7 +94,7 @@ pub fn compare_machines(folder: &Path, args: &[&str], bound: f32) -> Result<f32,
         return Err(format!("{}{said}", String::from_utf8_lossy(&output.stdout)));
     }
     assert!(said.contains(&adapter.name), "the program does not render on {}: {said}", adapter.name);
-    let read = |machine: &str| image_file::read(&folder.join(format!("compared-{machine}.exr"))).expect("an image");
+    let read = |backend: &str| image_file::read(&folder.join(format!("compared-{backend}.exr"))).expect("an image");
     let found = largest_difference(&read("gpu"), &read("rpu"));
     println!("{} on {}: {found:e}", args[0], adapter.name);
     match adapter.kind != "software" || found <= bound {
@@ -141,11 +141,11 @@ pub struct Cost {
     pub results: Vec<Words>,
 }
 
-/// Compiles a text with a function `f` and calls it on the timed machine, four calls to a chunk.
+/// Compiles a text with a function `f` and calls it on the timed simulator, four calls to a chunk.
 /// `without` names passes of the compiler, of the IR or of the back end, that are left out.
 ///
 /// # Panics
-/// When it does not compile or run, or a machine's results are not those that the evaluator gives
+/// When it does not compile or run, or a back end's results are not those that the evaluator gives
 /// before any pass.
 #[track_caller]
 pub fn cost(source: &str, calls: &[Vec<Const>], without: &[&str]) -> Cost {

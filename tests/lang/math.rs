@@ -114,7 +114,7 @@ fn errors_of_single_precision_are_within_what_is_stated() {
 
 /// The command's renders of the scene with many transcendental functions.
 #[cfg(feature = "gpu")]
-mod machines {
+mod backends {
     use serde_json::Value;
     use shadewright::image::Image;
     use std::path::Path;
@@ -140,7 +140,7 @@ mod machines {
     }
 
     #[test]
-    fn both_machines_compute_the_same_unless_the_gpus_own_functions_are_asked_for() {
+    fn both_back_ends_compute_the_same_unless_the_gpus_own_functions_are_asked_for() {
         for math in ["exact", "fast"] {
             let output = shadewright(&["compare", SCENE, "--size", "96x96", "--math", math, "--json"]);
             let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");

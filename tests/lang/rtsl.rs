@@ -1,10 +1,10 @@
-//! Classes of RTSL from the command line: scenes that look alike on both machines, and what the
+//! Classes of RTSL from the command line: scenes that look alike on both back ends, and what the
 //! program says of files and objects that are wrong.
 
 #[path = "rtsl/surfaces.rs"]
 mod surfaces;
 
-use crate::common::{compare_machines, repository, shadewright, stderr};
+use crate::common::{compare_backends, repository, shadewright, stderr};
 use std::fs;
 use std::path::Path;
 
@@ -24,26 +24,26 @@ const COMPARE: [&str; 8] = ["compare", "scene.rib", "--spp", "1", "--metric", "m
 fn compared(scene: &str, size: &str, bound: f32) {
     let folder = tempfile::tempdir().expect("a folder for the images");
     let scene = repository(scene).display().to_string();
-    compare_machines(folder.path(), &[&scene, "--size", size, "--spp", "1"], bound).unwrap_or_else(|e| panic!("{e}"));
+    compare_backends(folder.path(), &[&scene, "--size", size, "--spp", "1"], bound).unwrap_or_else(|e| panic!("{e}"));
 }
 
 #[test]
-fn five_materials_look_alike_on_both_machines() {
+fn five_materials_look_alike_on_both_back_ends() {
     compared("assets/rtsl/materials.rib", "80x60", 4e-6);
 }
 
 #[test]
-fn textures_of_textures_mixed_and_bent_materials_a_film_light_and_a_lens_look_alike_on_both_machines() {
+fn textures_of_textures_mixed_and_bent_materials_a_film_light_and_a_lens_look_alike_on_both_back_ends() {
     compared("assets/rtsl/textures.rib", "40x20", BOUND);
 }
 
 #[test]
-fn primitives_with_materials_of_both_languages_and_their_reflections_look_alike_on_both_machines() {
+fn primitives_with_materials_of_both_languages_and_their_reflections_look_alike_on_both_back_ends() {
     compared("assets/rtsl/primitives.rib", "40x20", BOUND);
 }
 
 #[test]
-fn all_classes_of_the_assets_compile_for_both_machines() {
+fn all_classes_of_the_assets_compile_for_both_back_ends() {
     for file in ["materials", "pbr", "textures", "lights", "cameras"] {
         let path = repository(&format!("assets/rtsl/{file}.rtsl")).display().to_string();
         for emit in ["ir", "rpu", "wgsl", "sections", "ast"] {
@@ -314,7 +314,7 @@ void computeBounds() { rt_BoundMin = vec3(-radius, -radius, -0.001); rt_BoundMax
 ";
 
 #[test]
-fn primitives_among_instances_look_alike_on_both_machines_in_either_schedule() {
+fn primitives_among_instances_look_alike_on_both_back_ends_in_either_schedule() {
     let folder = scene(AMONG_OTHERS, DISK);
     for schedule in ["wavefront", "megakernel"] {
         let (alike, text) = run(folder.path(), &[&COMPARE[..], &["--schedule", schedule]].concat());
@@ -342,7 +342,7 @@ fn a_sphere_that_is_a_program_looks_like_one_of_triangles() {
 }
 
 #[test]
-fn a_primitive_whose_program_does_not_end_is_told_on_both_machines() {
+fn a_primitive_whose_program_does_not_end_is_told_on_both_back_ends() {
     let classes = "class Endless : rt_Primitive;
         void intersect() { float t = 1.; while (t > 0.) { t += 1e-9 * rt_RayDirection.z; } hit(t); }
         void computeNormal() { rt_GeometricNormal = vec3(0., 0., 1.); }
@@ -547,7 +547,7 @@ void shade() { other.shade(); }
 }
 
 #[test]
-fn images_far_away_are_averaged_by_both_machines() {
+fn images_far_away_are_averaged_by_both_back_ends() {
     let attributes = format!(
         "Translate 0 0 6\nRotate 60 1 0 0\nScale 9 9 1\nLightSource \"distantlight\" 1\n{IMAGE}Surface \"pbr.rtsl:Lambert\" \"string texture\" [\"stripes\"] \"float[2] texture.repeat\" [40 40]"
     );

@@ -66,7 +66,7 @@ fn a_program_is_compiled_once_and_found_on_disk_afterwards() {
     assert!(render("mended.exr", "types").0 == first);
 }
 
-/// The colors of the image that a machine renders in a mode.
+/// The colors of the image that a back end renders in a mode.
 fn image(folder: &Path, backend: &str, mode: &str, scene: &str) -> Vec<[f32; 4]> {
     let name = format!("{backend}-{mode}.exr");
     let args =

@@ -43,7 +43,7 @@ fn write(folder: &Path, shader: &str, scene: &str) {
     fs::write(folder.join("scene.rib"), scene).expect("a writable folder");
 }
 
-/// The pixels, as bits, of the image that a machine renders with these passes.
+/// The pixels, as bits, of the image that a back end renders with these passes.
 fn image(folder: &Path, backend: &str, passes: &str, scene: &str) -> Vec<[u32; 4]> {
     let name = format!("{backend}{passes}.exr");
     let args =

@@ -1,5 +1,5 @@
 //! Baking: what one frame writes with `bake3d` and `bake`, the next reads with `texture3d` and
-//! `texture`, on both machines.
+//! `texture`, on both back ends.
 
 use crate::common::{shadewright, stderr};
 use glam::Vec3;
@@ -9,8 +9,8 @@ use shadewright::pointcloud::{Channel, ChannelType, Point, PointCloud, ply};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The machines.
-const MACHINES: [&str; 2] = ["rpu", "gpu"];
+/// The back ends.
+const BACKENDS: [&str; 2] = ["rpu", "gpu"];
 
 fn folder() -> PathBuf {
     crate::common::repository("tests/baking")
@@ -48,13 +48,13 @@ fn differences(a: &Image, b: &Image) -> (f32, f32) {
 
 #[test]
 fn what_a_frame_bakes_into_a_point_cloud_the_next_one_reads() {
-    for machine in MACHINES {
+    for backend in BACKENDS {
         let dir = tempfile::tempdir().expect("a folder");
-        let [direct, read] = frames("cloud.rib", dir.path(), &["--backend", machine]);
+        let [direct, read] = frames("cloud.rib", dir.path(), &["--backend", backend]);
         let (error, largest) = differences(&direct, &read);
         // Measured: an error of 0.012 to 0.016, and 0.21 at the most, at the sphere's edge before the
         // plane.
-        assert!(error < 0.02 && largest < 0.25, "{machine}: {error} {largest}");
+        assert!(error < 0.02 && largest < 0.25, "{backend}: {error} {largest}");
         let cloud = PointCloud::decode(&fs::read(dir.path().join("cloud.ptc")).expect("a file")).expect("a cloud");
         let names: Vec<&str> = cloud.channels.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names, ["_pattern", "_height"], "the list of channels counts");
@@ -67,27 +67,27 @@ fn what_a_frame_bakes_into_a_point_cloud_the_next_one_reads() {
 
 #[test]
 fn what_a_frame_bakes_into_a_texture_the_next_one_shows() {
-    for machine in MACHINES {
+    for backend in BACKENDS {
         let dir = tempfile::tempdir().expect("a folder");
-        let [direct, read] = frames("texture.rib", dir.path(), &["--backend", machine]);
+        let [direct, read] = frames("texture.rib", dir.path(), &["--backend", backend]);
         let (error, largest) = differences(&direct, &read);
-        assert!(error < 0.01 && largest < 0.05, "{machine}: {error} {largest}");
+        assert!(error < 0.01 && largest < 0.05, "{backend}: {error} {largest}");
         assert!(fs::read_to_string(dir.path().join("map.bake")).expect("a text").starts_with("# s t value\n"));
     }
 }
 
 #[test]
 fn occlusion_is_that_of_a_point_cloud_where_it_has_it() {
-    for machine in MACHINES {
+    for backend in BACKENDS {
         let dir = tempfile::tempdir().expect("a folder");
-        let [direct, read] = frames("occlusion.rib", dir.path(), &["--backend", machine]);
+        let [direct, read] = frames("occlusion.rib", dir.path(), &["--backend", backend]);
         let (error, largest) = differences(&direct, &read);
-        assert!(error < 0.01 && largest < 1e-5, "{machine}: {error} {largest}");
+        assert!(error < 0.01 && largest < 1e-5, "{backend}: {error} {largest}");
     }
 }
 
 #[test]
-fn the_files_are_the_same_at_any_number_of_threads_and_nearly_so_on_both_machines() {
+fn the_files_are_the_same_at_any_number_of_threads_and_nearly_so_on_both_back_ends() {
     let bytes = |more: &[&str]| {
         let dir = tempfile::tempdir().expect("a folder");
         frames("cloud.rib", dir.path(), more);
@@ -203,9 +203,9 @@ fn gather_loops_over_the_points_of_a_cloud_nearest_first() {
         Asked { cone: None, limit: |_| -1.0, count: 0, is_kept: all },
         Asked { cone: None, limit: |_| 0.4, count: 1000, is_kept: all },
     ];
-    for machine in MACHINES {
-        let output = shadewright(dir.path(), &["render", "gathers.rib", "-o", "out.exr", "--backend", machine]);
-        assert_eq!(output.status.code(), Some(0), "{machine}: {}", stderr(&output));
+    for backend in BACKENDS {
+        let output = shadewright(dir.path(), &["render", "gathers.rib", "-o", "out.exr", "--backend", backend]);
+        assert_eq!(output.status.code(), Some(0), "{backend}: {}", stderr(&output));
         let image = file::read(&dir.path().join("out.exr")).expect("an image");
         for (row, asked) in rows.iter().enumerate() {
             for column in 0..8 {
@@ -219,7 +219,7 @@ fn gather_loops_over_the_points_of_a_cloud_nearest_first() {
                 // The camera looks along -z: its x runs against that of the world.
                 let pixel = image.rgba[(7 - row) * 8 + 7 - column];
                 let is_close = (0..3).all(|i| (pixel[i] - expected[i]).abs() <= if i < 2 { 0.0 } else { 2e-3 });
-                assert!(is_close, "{machine}, row {row}, column {column}: {pixel:?}, expected {expected:?}");
+                assert!(is_close, "{backend}, row {row}, column {column}: {pixel:?}, expected {expected:?}");
             }
         }
     }

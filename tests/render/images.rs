@@ -6,7 +6,7 @@
 //! `assets/images/make.sh` renders, a window is rendered again; `tests/nightly.sh` renders them
 //! whole.
 
-use crate::common::{compare_machines, repository, shadewright, stderr};
+use crate::common::{compare_backends, repository, shadewright, stderr};
 use shadewright::image::file as image_file;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,14 +53,14 @@ fn stem(path: &Path) -> String {
 }
 
 #[test]
-fn both_machines_agree_on_every_scene() {
+fn both_back_ends_agree_on_every_scene() {
     let mut failed = Vec::new();
     for scene in scenes("assets/scenes") {
-        let folder = repository("tests/current").join(format!("machines-{}", stem(&scene)));
+        let folder = repository("tests/current").join(format!("backends-{}", stem(&scene)));
         fs::create_dir_all(&folder).unwrap();
         let bound = if stem(&scene) == "still" { PATH_BOUND } else { BOUND };
         let args = [scene.to_str().unwrap(), "--size", SIZE, "--spp", "4", "--out", "difference.png"];
-        match compare_machines(&folder, &args, bound) {
+        match compare_backends(&folder, &args, bound) {
             Ok(_) => fs::remove_dir_all(&folder).unwrap(),
             Err(message) => failed.push(message),
         }
@@ -69,12 +69,12 @@ fn both_machines_agree_on_every_scene() {
 }
 
 #[test]
-fn both_machines_agree_on_what_the_adaptive_sampler_subdivides() {
+fn both_back_ends_agree_on_what_the_adaptive_sampler_subdivides() {
     let folder = tempfile::tempdir().unwrap();
     for scene in ["showcase", "shapes"] {
         let scene = repository(&format!("assets/scenes/{scene}.rib"));
         let args = [scene.to_str().unwrap(), "--size", SIZE, "--sampler", "adaptive"];
-        compare_machines(folder.path(), &args, BOUND).unwrap_or_else(|message| panic!("{message}"));
+        compare_backends(folder.path(), &args, BOUND).unwrap_or_else(|message| panic!("{message}"));
     }
 }
 
@@ -153,10 +153,10 @@ fn an_image_does_not_depend_on_the_number_of_threads() {
     for sampler in ["uniform", "adaptive"] {
         for threads in ["1", "2", "3"] {
             let out = format!("{threads}.exr");
-            let machine = ["--backend", "rpu", "--threads", threads];
+            let backend = ["--backend", "rpu", "--threads", threads];
             let output = shadewright(
                 folder.path(),
-                &[&["--size", "64x48", "--sampler", sampler, "--render", &out], &machine[..]].concat(),
+                &[&["--size", "64x48", "--sampler", sampler, "--render", &out], &backend[..]].concat(),
             );
             assert!(output.status.success(), "{}", stderr(&output));
         }
@@ -200,7 +200,7 @@ fn different_images_end_with_status_one_and_a_difference_image() {
 }
 
 #[test]
-fn a_matrix_parameter_reaches_its_shader_row_by_row_on_both_machines() {
+fn a_matrix_parameter_reaches_its_shader_row_by_row_on_both_back_ends() {
     let folder = tempfile::tempdir().unwrap();
     let shader =
         "surface s(matrix m = 1) { Ci = color (comp(m, 0, 1), comp(m, 1, 0), comp(m, 3, 2)) * determinant(m / m); }";
@@ -210,10 +210,10 @@ fn a_matrix_parameter_reaches_its_shader_row_by_row_on_both_machines() {
     fs::write(folder.path().join("scene.rib"), scene).unwrap();
     let output = shadewright(folder.path(), &["compare", "scene.rib", "--images", "out.exr"]);
     assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
-    for machine in ["rpu", "gpu"] {
-        let image = image_file::read(&folder.path().join(format!("out-{machine}.exr"))).unwrap();
+    for backend in ["rpu", "gpu"] {
+        let image = image_file::read(&folder.path().join(format!("out-{backend}.exr"))).unwrap();
         let middle = image.rgba[8 * 4 + 4];
         let near = middle.iter().zip([0.5, 0.25, 0.75, 1.0]).all(|(a, b)| (a - b).abs() < 1e-5);
-        assert!(near, "{middle:?} on the {machine}");
+        assert!(near, "{middle:?} on the {backend}");
     }
 }

@@ -55,7 +55,7 @@ fn write_scene(folder: &Path) -> usize {
 }
 
 #[test]
-fn both_machines_draw_a_scene_of_many_shaders_alike() {
+fn both_back_ends_draw_a_scene_of_many_shaders_alike() {
     let folder = tempfile::tempdir().unwrap();
     let shaders = write_scene(folder.path());
     let render = |backend: &str| {

@@ -1,5 +1,5 @@
 //! Paths of light: estimators that agree with each other and with one written for itself, energy
-//! that is kept, images that do not depend on how they are cut up, and both machines.
+//! that is kept, images that do not depend on how they are cut up, and both back ends.
 
 #[path = "path/environments.rs"]
 mod environments;
@@ -96,14 +96,14 @@ fn drawn(
 fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seeds: impl IntoIterator<Item = u32>) -> Vec<Image> {
     let mut job = job(scene, options, Sampling { strata: Sampling::strata_of(samples), seed: 0 });
     // Code is made once.
-    let (mut machine, stop) = (RpuProgressive::new(RpuRenderer::new()), AtomicBool::new(false));
+    let (mut renderer, stop) = (RpuProgressive::new(RpuRenderer::new()), AtomicBool::new(false));
     let of_seed = |seed| {
         job.sampling.seed = seed;
-        machine.load(&job).expect("it compiles");
+        renderer.load(&job).expect("it compiles");
         let mut film =
             Film::of_samples(job.window.width, job.window.height, job.sampling.count()).expect("it is small");
-        machine.draw(Pass::whole(job.sampling), &mut film, &stop).expect("it ends");
-        machine.finish(&film, 1, &stop).expect("it ends")
+        renderer.draw(Pass::whole(job.sampling), &mut film, &stop).expect("it ends");
+        renderer.finish(&film, 1, &stop).expect("it ends")
     };
     seeds.into_iter().map(of_seed).collect()
 }
@@ -305,23 +305,23 @@ fn the_square_of_the_error_falls_at_least_as_the_number_of_samples_grows() {
 }
 
 #[test]
-fn both_machines_follow_the_same_paths() {
+fn both_back_ends_follow_the_same_paths() {
     compared(&repository("assets/rtsl/cornell.rib"), &[]);
 }
 
-/// The most by which a channel of these scenes, as displayed, may differ between the machines on a
+/// The most by which a channel of these scenes, as displayed, may differ between the back ends on a
 /// software driver: twice what was measured on lavapipe, 6.4e-5 of one scene with layers and at most
 /// 2e-6 of the others.
 const DISPLAYED: &str = "1.5e-4";
 
-/// Both machines draw a scene, in both ways to run on a GPU.
+/// Both back ends draw a scene, in both ways to run on a GPU.
 fn compared(scene: &Path, more: &[&str]) {
     for schedule in ["wavefront", "megakernel"] {
         compared_on(schedule, scene, more);
     }
 }
 
-/// Both machines draw a scene, in one way to run on a GPU.
+/// Both back ends draw a scene, in one way to run on a GPU.
 fn compared_on(schedule: &str, scene: &Path, more: &[&str]) {
     let scene = scene.display().to_string();
     let classes = repository("assets/rtsl").display().to_string();

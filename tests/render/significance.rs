@@ -95,7 +95,7 @@ impl Content {
 /// A scene that renders on the RPU by any seed.
 struct Renderer {
     job: Job,
-    machine: RpuProgressive,
+    renderer: RpuProgressive,
 }
 
 /// An image with its variances.
@@ -114,16 +114,16 @@ impl Renderer {
         let program = link(&scene, sources, &linking).expect("its classes compile");
         let sampling = Sampling { strata: [4, 4], seed: 0 };
         let job = prepare(program, &scene, Window::whole(size, size), sampling, DEFAULT_BUDGET);
-        Self { job: job.expect("it is small"), machine: RpuProgressive::new(RpuRenderer::new()) }
+        Self { job: job.expect("it is small"), renderer: RpuProgressive::new(RpuRenderer::new()) }
     }
 
     fn render(&mut self, samples: u32, seed: u32, pattern: Pattern) -> Rendered {
         self.job.sampling = Sampling { strata: Sampling::strata_of(samples), seed };
         self.job.film.pattern = pattern;
-        self.machine.load(&self.job).expect("it compiles");
+        self.renderer.load(&self.job).expect("it compiles");
         let Window { width, height, .. } = self.job.window;
         let mut film = Film::of_samples(width, height, samples).expect("it is small").with_variance();
-        self.machine.draw(Pass::whole(self.job.sampling), &mut film, &AtomicBool::new(false)).expect("it ends");
+        self.renderer.draw(Pass::whole(self.job.sampling), &mut film, &AtomicBool::new(false)).expect("it ends");
         (film.resolve(), film.variance(samples).expect("the film has it"))
     }
 }

@@ -1,5 +1,5 @@
 //! Textures from files to images: every format, what lies outside, what is missing, and what the
-//! machines make of it.
+//! back ends make of it.
 
 use glam::{Mat4, Vec3};
 use image::{ImageFormat, Rgb, Rgb32FImage, RgbImage};

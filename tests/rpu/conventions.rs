@@ -1,5 +1,5 @@
 //! The calling conventions of Węgrzanowski 2006, §7.2 and §7.3, on functions that call much: each
-//! gives the evaluator's results, and what it costs on the timed machine is compared. Inlining is
+//! gives the evaluator's results, and what it costs on the timed simulator is compared. Inlining is
 //! off, which would leave nothing to call.
 //!
 //! `cargo test --test rpu conventions:: -- --nocapture` prints the table.

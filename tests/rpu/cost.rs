@@ -1,4 +1,4 @@
-//! Generated code judged by what it costs on the timed machine, always with the evaluator's
+//! Generated code judged by what it costs on the timed simulator, always with the evaluator's
 //! results: the examples of Węgrzanowski 2006, and pairs of functions of which one should cost no
 //! more than the other.
 

@@ -5,7 +5,7 @@ mod common;
 
 mod conventions;
 mod cost;
-mod machine;
+mod programs;
 #[cfg(feature = "gpu")]
 mod thesis;
 #[cfg(feature = "gpu")]

@@ -1,5 +1,5 @@
 //! The two bunny programs of Węgrzanowski 2006, §12.1 and §12.2, compiled from their RSL listing,
-//! the main shader included, and rendered on both machines.
+//! the main shader included, and rendered on both back ends.
 //!
 //! The mesh is not part of the repository: see `crate::common::bunny`.
 
@@ -15,7 +15,7 @@ const DEPTH: &str = include_str!("../thesis/depth.sl");
 /// §12.2: one point light.
 const LIT: &str = include_str!("../thesis/lit.sl");
 
-/// Renders a program on both machines and compares; gives the RPU's image.
+/// Renders a program on both back ends and compares; gives the RPU's image.
 fn image(surface: &str) -> shadewright::image::Image {
     let mesh = bunny();
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Vectorized functions give, on every machine, what each lane gives alone.
+//! Vectorized functions give, on every back end, what each lane gives alone.
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
@@ -33,7 +33,7 @@ fn results(v: &Vectorized, row: &RunnerInfo, lanes: &[Vec<Const>]) -> [Vec<Vec<C
     })
 }
 
-/// Asserts what the lanes of a program give on every machine.
+/// Asserts what the lanes of a program give on every back end.
 fn check(text: &str, params: &[Shape], lanes: &[Vec<Const>], expected: &[Vec<Const>]) -> Vectorized {
     let v = vectorize(&module(text), "f", lanes.len() as u32, params).unwrap_or_else(|e| panic!("{e}"));
     for row in runners().into_iter().filter(|row| !row.compiles_slowly) {

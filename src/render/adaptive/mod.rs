@@ -8,7 +8,7 @@
 //! similar its corners are ([`small`]). The film gets the mean of each square's corners, weighted by
 //! the integral of the pixel filter over the square ([`weights`]).
 //!
-//! Positions are requested level by level, so that a back end or a machine model gets large batches
+//! Positions are requested level by level, so that a back end or a hardware model gets large batches
 //! ([`Colors`]), and each position once: pixels share the samples of their common borders
 //! ([`subdivide`]). There are no random numbers. Nothing here knows back ends, threads or files.
 

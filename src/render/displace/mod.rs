@@ -4,7 +4,7 @@
 //! A [`Displacer`] takes a scene and gives the objects that ask for it
 //! ([`shadewright_scene::ObjectAttributes::true_displacement`]) other meshes: diced finely ([`rate`],
 //! [`shadewright_geometry::refine`]), moved by their shaders ([`points`]), which run on the RPU whatever
-//! draws the image, and joined where they were joined ([`weld`]). Machines know nothing of it: they
+//! draws the image, and joined where they were joined ([`weld`]). Back ends know nothing of it: they
 //! see more triangles. Whoever draws a scene runs this before linking it.
 
 mod points;

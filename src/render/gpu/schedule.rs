@@ -162,7 +162,7 @@ mod tests {
     }
 
     impl Bench {
-        /// A machine with `started` of `count` paths in use, of which a round runs `take`.
+        /// A wavefront with `started` of `count` paths in use, of which a round runs `take`.
         fn new(lanes: Lanes, sections: u32, count: u32, started: u32, take: u32) -> Self {
             Self::with_order(lanes, sections, count, started, take, true)
         }

@@ -1,7 +1,7 @@
 //! A breakdown of a simulation's cycles by operation, function and source line, and an explanation
 //! of low utilization.
 //!
-//! Takes the timed machine's statistics for each code address and the compiled program's source
+//! Takes the timed simulator's statistics for each code address and the compiled program's source
 //! locations; prints nothing.
 
 use shadewright_base::text::source::{SourceMap, Span};

@@ -1,4 +1,4 @@
-//! Calls of one function on the timed machine: arguments and results as words.
+//! Calls of one function on the timed simulator: arguments and results as words.
 
 use super::loaded::{Entry, Loaded};
 use crate::RenderError;
@@ -20,12 +20,12 @@ pub trait Calls {
 }
 
 impl Loaded {
-    /// The cost of the program's instructions in a configuration of the timed machine.
+    /// The cost of the program's instructions in a configuration of the timed simulator.
     pub fn timing(&self, config: &Config) -> Timing {
         Timing::new(&self.program().program, config)
     }
 
-    /// Runs one processor of the timed machine on calls of a function.
+    /// Runs one processor of the timed simulator on calls of a function.
     ///
     /// # Errors
     /// As [`Loaded::run`].

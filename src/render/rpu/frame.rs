@@ -1,4 +1,4 @@
-//! Distributes the samples of an image over the timed machine's processors, a chunk of 2×2 pixels
+//! Distributes the samples of an image over the timed simulator's processors, a chunk of 2×2 pixels
 //! at a time.
 //!
 //! Takes the arguments of each pixel's sample and outputs its results in the order of samples,

@@ -52,7 +52,7 @@ impl Hit {
 /// order. The bits do not depend on the number of threads.
 ///
 /// # Errors
-/// When the program cannot be compiled for the machine, or a run does not end within `budget` back
+/// When the program cannot be compiled for the RPU, or a run does not end within `budget` back
 /// edges and calls.
 pub fn run_at_hits(program: &Program, batches: &[Batch<'_>], budget: u32) -> Result<Vec<Vec<u32>>, RenderError> {
     let loaded = Loaded::new(&program.module, program.constants.vectors(), 0)?;

@@ -181,7 +181,7 @@ impl Loaded {
         Data { constants, memory }
     }
 
-    /// The machine on this data; `stop` ends all of its runs.
+    /// The RPU on this data; `stop` ends all of its runs.
     pub fn machine<'a>(
         &'a self,
         data: &'a Data<'_>,

@@ -1,4 +1,4 @@
-//! An image on the timed machine.
+//! An image on the timed simulator.
 //!
 //! Takes a [`Job`] as the renderer does and gives the same image, with statistics and the cost of
 //! each pixel.
@@ -28,7 +28,7 @@ pub struct Simulation {
     pub cost: Vec<u64>,
 }
 
-/// Renders a job on the timed machine.
+/// Renders a job on the timed simulator.
 ///
 /// # Errors
 /// As rendering.

@@ -228,7 +228,7 @@ impl StandaloneProgram {
         Ok(())
     }
 
-    /// Calls `work` with the machine.
+    /// Calls `work` with the RPU.
     fn with_machine<T>(&self, stop: &AtomicBool, work: impl FnOnce(&Machine<'_>) -> T) -> T {
         let in_scene = self.tree.as_ref().map(|bvh| SceneTracer::new(bvh, &self.memory));
         let tracer: &dyn Tracer = in_scene.as_ref().map_or(&EmptyScene, |t| t);
@@ -266,7 +266,7 @@ impl StandaloneProgram {
         Ok(([before, after], report))
     }
 
-    /// As [`StandaloneProgram::call`], on one processor of the timed machine.
+    /// As [`StandaloneProgram::call`], on one processor of the timed simulator.
     ///
     /// # Errors
     /// When the run ends early.
@@ -337,7 +337,7 @@ impl StandaloneProgram {
         })
     }
 
-    /// The same image on the timed machine, with how long it took.
+    /// The same image on the timed simulator, with how long it took.
     ///
     /// # Errors
     /// As [`StandaloneProgram::image`].
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timed_machine_gives_the_same_registers_and_images() {
+    fn the_timed_simulator_gives_the_same_registers_and_images() {
         let mut b =
             standalone("SUBROUTINE_ENTRY_f:\nmad R0.xyz, R0, R1.x, R2 + return x (>=1)\nadd R0.y, R0.y, 0.25\nreturn");
         b.set(Reg::R(1), Component::X, 3f32.to_bits());

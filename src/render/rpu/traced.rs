@@ -1,9 +1,9 @@
-//! Rendering with a tracer that is not the renderer's: a machine model's, which finds the hits in
+//! Rendering with a tracer that is not the renderer's: a hardware model's, which finds the hits in
 //! its own way and records the rays.
 //!
 //! Every block of 64 samples has a tracer of its own, and a sample stays in its lane, so that a
 //! tracer knows whose ray it traces. Procedural primitives are left to the scene's intersection
-//! shaders: models of machines for polygons have no device for them.
+//! shaders: models of polygon hardware have no device for them.
 
 use super::loaded::Loaded;
 use super::passes::Drawing;

@@ -1,5 +1,5 @@
 //! The `trace` instruction: BVH traversal and the memory image; intersection shaders of procedural
-//! primitives run on a machine of their own.
+//! primitives run on an RPU of their own.
 
 use super::Loaded;
 use super::loaded::{Data, Entry};
@@ -30,7 +30,7 @@ pub struct SceneTracer<'a> {
 struct ProceduralTracer<'a> {
     primitives: &'a Primitives,
     memory: &'a MemoryImage,
-    /// The render's machine without a scene: intersection shaders trace no rays.
+    /// The render's RPU without a scene: intersection shaders trace no rays.
     machine: Machine<'a>,
     /// The entries of each kind.
     kinds: Vec<Kind>,

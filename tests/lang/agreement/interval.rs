@@ -1,7 +1,7 @@
 //! An evaluator of the IR in intervals: where can the results of a GPU lie?
 //!
 //! It takes a verified module without ray operations and gives, for each float, an interval that
-//! holds the result of every machine that keeps to WGSL's accuracy (WGSL, §"Accuracy of concrete
+//! holds the result of every back end that keeps to WGSL's accuracy (WGSL, §"Accuracy of concrete
 //! floating point expressions"): sums and products rounded once, in the written order, products
 //! perhaps fused with sums; quotients and roots within a few units in the last place; results below
 //! the smallest normal number perhaps flushed to zero. Integers and truth values are exact. Where
@@ -228,7 +228,7 @@ impl Known {
 /// Computes the known bounds of the results of a function.
 ///
 /// # Errors
-/// When machines may decide something differently.
+/// When back ends may decide something differently.
 ///
 /// # Panics
 /// On ray operations, memory and modules that break the rules.

@@ -280,6 +280,6 @@ fn more_elements_than_an_array_has_are_reported_and_fewer_are_not() {
 }
 
 #[test]
-fn polygons_and_quadrics_look_alike_on_both_machines() {
+fn polygons_and_quadrics_look_alike_on_both_back_ends() {
     compared("assets/rtsl/polygons.rib", "40x20", BOUND);
 }

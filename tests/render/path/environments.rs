@@ -130,7 +130,7 @@ fn a_image_stands_as_its_light_does() {
 }
 
 #[test]
-fn both_machines_see_the_same_sky() {
+fn both_back_ends_see_the_same_sky() {
     let folder = folder(SCENE, sun);
     compared(&folder.path().join("scene.rib"), &[]);
 }

@@ -60,7 +60,7 @@ WorldEnd
     folder
 }
 
-/// The image by a machine, of which all is finite.
+/// The image by a back end, of which all is finite.
 fn finite(folder: &TempDir, more: &[&str]) -> Image {
     let image = by_the_program(folder, &[&["--spp", "4"], more].concat());
     for (i, pixel) in image.rgba.iter().enumerate() {

@@ -143,7 +143,7 @@ fn surfaces_that_shine_light_others_and_sheets_stop_light_as_far_as_they_are_the
 }
 
 #[test]
-fn both_machines_see_the_same_images() {
+fn both_back_ends_see_the_same_images() {
     let image = json!({ "index": 0 });
     let sheet = json!({ "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": image, "metallicRoughnessTexture": image }, "normalTexture": image });
     let folder = folder([1.0, 0.5, 0.2], Some(sheet));
@@ -152,7 +152,7 @@ fn both_machines_see_the_same_images() {
 
 /// A software driver takes a minute for the megakernel of a material that is cut away by an image.
 #[test]
-fn both_machines_cut_away_the_same() {
+fn both_back_ends_cut_away_the_same() {
     let sheet = json!({ "alphaMode": "MASK", "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 }, "metallicFactor": 0.5 } });
     let folder = folder([1.0, 0.5, 0.2], Some(sheet));
     compared_on("wavefront", &folder.path().join("scene.gltf"), &["--integrator", "path"]);

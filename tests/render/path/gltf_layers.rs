@@ -448,7 +448,7 @@ fn all_layers(transmission: Value, volume: Value) -> Scene {
 }
 
 #[test]
-fn both_machines_see_the_same_layers() {
+fn both_back_ends_see_the_same_layers() {
     let mut opaque = all_layers(Value::Null, Value::Null);
     let path = opaque.write();
     compared_on("wavefront", &path, &["--integrator", "path"]);
@@ -456,7 +456,7 @@ fn both_machines_see_the_same_layers() {
 }
 
 #[test]
-fn both_machines_see_the_same_through_volumes() {
+fn both_back_ends_see_the_same_through_volumes() {
     let volume = json!({ "thicknessFactor": 1, "attenuationColor": [0.5, 0.7, 0.9], "attenuationDistance": 1 });
     let glass = json!({
         "KHR_materials_transmission": { "transmissionFactor": 0.9 },

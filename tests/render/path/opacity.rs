@@ -120,9 +120,9 @@ Polygon \"P\" [0.2 -9 -9  0.2 9 -9  0.2 9 3  0.2 -9 3]";
     }
 }
 
-/// Chance is the path's own, and not made of a place, which each machine rounds in its way.
+/// Chance is the path's own, and not made of a place, which each back end rounds in its way.
 #[test]
-fn rays_pass_the_same_layers_on_both_machines() {
+fn rays_pass_the_same_layers_on_both_back_ends() {
     let layer = |z: f32, share: f32| {
         format!(
             "Surface \"veil.rtsl:Veil\" \"color covers\" [{share} {share} {share}] \"color shines\" [{z} 0.5 {share}]\nPolygon \"P\" [-2 -1 {z} -1 1.1 2.9 1.7 1.3 {z} 1 -0.9 2.3]\n"

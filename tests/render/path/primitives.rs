@@ -203,7 +203,7 @@ fn one_method_without_the_other_is_told() {
 }
 
 #[test]
-fn both_machines_choose_the_same_points() {
+fn both_back_ends_choose_the_same_points() {
     let folder = folder(&scene(MANY));
     compared(&folder.path().join("scene.rib"), &[]);
 }

@@ -1,7 +1,7 @@
-//! Programs of the machine alone, written in assembly (`assets/rpu`), through the binary: their
+//! Programs of the RPU alone, written in assembly (`assets/rpu`), through the binary: their
 //! images, and the registers of single runs.
 //!
-//! `SHADEWRIGHT_BLESS=1 cargo test --test rpu machine::` draws the golden images in `tests/golden/rpu`
+//! `SHADEWRIGHT_BLESS=1 cargo test --test rpu programs::` draws the golden images in `tests/golden/rpu`
 //! again. An image that fails is left in `tests/current`.
 
 use crate::common::{repository, shadewright, stderr};
@@ -63,7 +63,7 @@ fn every_program_in_assembly_draws_its_golden_image_to_the_bit() {
 }
 
 #[test]
-fn the_timed_machine_draws_the_same_bits() {
+fn the_timed_simulator_draws_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     for (name, extra) in PROGRAMS {
         let [functional, timed] = ["functional", "timed"].map(|mode| folder.path().join(format!("{name}-{mode}.exr")));
@@ -173,9 +173,9 @@ fn a_function_draws_the_same_image_on_the_evaluator_and_the_rpu() {
     let folder = tempfile::tempdir().unwrap();
     let source = "color f(point p; float k) { return color(xcomp(p), k * ycomp(p), zcomp(p)); }";
     let mut images = Vec::new();
-    for machine in ["eval", "rpu"] {
-        let out = folder.path().join(format!("{machine}.exr"));
-        run(&[source, "f", "0.5", "--image", "9x5", "--on", machine, "--out", out.to_str().unwrap()]).unwrap();
+    for runner in ["eval", "rpu"] {
+        let out = folder.path().join(format!("{runner}.exr"));
+        run(&[source, "f", "0.5", "--image", "9x5", "--on", runner, "--out", out.to_str().unwrap()]).unwrap();
         images.push(image_file::read(&out).unwrap().rgba);
     }
     assert_eq!(images[0], images[1]);
