@@ -1,4 +1,4 @@
-// What the wavefront's own kernels share: the batch that runs, and the paths' state. Prepended to
+// What the wavefront executor's own kernels share: the batch that runs, and the paths' state. Prepended to
 // `wgsl/refill.wgsl` and `wgsl/schedule.wgsl`; layouts: `src/render/gpu/batch.rs`.
 
 struct Batch {

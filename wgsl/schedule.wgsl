@@ -1,5 +1,5 @@
-// The scheduler of the wavefront: sorts paths by the section that they wait for. Follows
-// `wgsl/batch.wgsl`. One round of the wavefront is
+// The scheduler of the wavefront executor: sorts paths by the section that they wait for. Follows
+// `wgsl/batch.wgsl`. One round is
 //
 // every section's kernel over its queue, `shoot`, `trace_queue` (wgsl/traverse), `refill`
 // (wgsl/refill.wgsl), `count`, `scan`, `scatter`

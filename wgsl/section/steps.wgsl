@@ -1,4 +1,4 @@
-// The steps of the wavefront (docs/internals/gpu.md) that do not depend on the schedule. The
+// The steps of the wavefront executor (docs/internals/gpu.md) that do not depend on the schedule. The
 // code generator joins this file with `wavefront.wgsl` or `megakernel.wgsl`, which say where a
 // path's words, rays and hits are, and adds code that calls these functions;
 // `codegen::wgsl::program` holds the layouts for the host.

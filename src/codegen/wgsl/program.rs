@@ -151,7 +151,7 @@ pub struct Params {
     pub uniforms: [[f32; 4]; PARAMS_UNIFORMS],
 }
 
-/// Why the wavefront stopped a path.
+/// Why the wavefront executor stopped a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrapCode {
     /// The path's budget of back edges, calls and suspensions is used up.
@@ -205,7 +205,7 @@ pub struct SectionKernel {
     pub frame_words: u32,
 }
 
-/// A program for the wavefront.
+/// A program for the wavefront executor.
 ///
 /// To run entry `f` for path `i`: `pc = entry_section[f]`, `sp = RESULT_WORDS + 1`, `budget` as
 /// wished, frame word [`RESULT_WORDS`] set to [`FINISHED`] and the parameters from the next word

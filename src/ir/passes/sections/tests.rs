@@ -1,4 +1,4 @@
-//! Runs cut programs on a small wavefront whose sections the evaluator runs, and compares
+//! Runs cut programs on a small wavefront executor whose sections the evaluator runs, and compares
 //! with the uncut program.
 
 use super::*;
@@ -129,7 +129,7 @@ fn run_cut(module: &Module, sections: &Sections, entry: &str, args: &[Const], wo
             }
         }
     }
-    panic!("the wavefront does not end");
+    panic!("the wavefront executor does not end");
 }
 
 /// Compares results and rays of `main` cut and uncut.
