@@ -19,7 +19,7 @@ use shadewright::rpu::agreement::{self, Agreement};
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::random::{self, Choices};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
-use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
+use shadewright::rpu::{Block, EmptyScene, Executable, ExecutionContext, Limits, Texture, asm, binary, disasm};
 use shadewright::scene::{OpenOptions, open_bytes};
 use shadewright::text::source::{FileId, SourceMap};
 use shadewright::texture::{DepthMap, Pyramid};
@@ -280,9 +280,9 @@ pub fn values(data: &[u8]) {
 /// The bit patterns of `R0` to `R15` of four threads.
 type Registers = Vec<u32>;
 
-fn with_machine<T>(executable: &Executable, work: impl FnOnce(&Machine<'_>) -> T) -> T {
+fn with_machine<T>(executable: &Executable, work: impl FnOnce(&ExecutionContext<'_>) -> T) -> T {
     let stop = AtomicBool::new(false);
-    work(&Machine {
+    work(&ExecutionContext {
         program: executable,
         constants: &[[0x3f00_0000; 4]; 32],
         memory: &[[1, 0x4000_0000, 0xbf80_0000, 5]; 16],

@@ -65,7 +65,7 @@ impl Desk {
             for event in self.events(until) {
                 match &event {
                     Event::Broken(failure) => return Err(diagnostics(&failure.diagnostics, &failure.sources)),
-                    Event::MachineFailed(machine, message) => {
+                    Event::BackendFailed(machine, message) => {
                         return Err(anyhow!("the {} failed: {message}", machine.name()));
                     }
                     _ => {}

@@ -5,7 +5,7 @@ use super::backend::{open, rpu_renderer, set_up_process, side};
 use super::failure::Failure;
 use super::input::{job_of, open_project};
 use super::output::print_json;
-use shadewright::probe::diverge::{self, DivergeError, Machine, Subject};
+use shadewright::probe::diverge::{self, DivergeError, NamedRunner, Subject};
 use shadewright::probe::{self, AbsentSample};
 use shadewright::render::Backend;
 use shadewright::text::source::SourceMap;
@@ -43,8 +43,8 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
     let [a, b] = between.0;
     let [mut first, mut second] = [open_side(a)?, open_side(b)?];
     let machines = [
-        Machine { name: a.name().to_string(), runner: &mut *first },
-        Machine { name: b.name().to_string(), runner: &mut *second },
+        NamedRunner { name: a.name().to_string(), runner: &mut *first },
+        NamedRunner { name: b.name().to_string(), runner: &mut *second },
     ];
     let found = diverge::diverge(subject, machines, args.pixel.0, args.sample);
     let found = found.map_err(|e| refused(e, &job.program.sources))?;

@@ -195,10 +195,10 @@ pub fn eval_observed(
     }
     let current_hit = world.first_hit();
     let (index, prepared) = Default::default();
-    let mut machine =
-        Machine { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new(), registers: 0 };
-    machine.enter(start, args.iter().map(in_register).collect(), Loc::NONE)?;
-    let results = machine.run()?;
+    let mut evaluator =
+        Evaluator { module, index, prepared, world, observer, limits, current_hit, frames: Vec::new(), registers: 0 };
+    evaluator.enter(start, args.iter().map(in_register).collect(), Loc::NONE)?;
+    let results = evaluator.run()?;
     Ok(with_texts(module, args, &func.results.iter().map(|r| r.ty).collect::<Vec<_>>(), results))
 }
 
@@ -254,7 +254,8 @@ impl Frame {
     }
 }
 
-struct Machine<'a, O> {
+/// The state of an evaluation.
+struct Evaluator<'a, O> {
     module: &'a Module,
     /// The functions by their names, once one is called: most that are evaluated one by one, such as
     /// the defaults of 20,000 parameters, call none.
@@ -278,7 +279,7 @@ enum Next {
     Enter(usize, Vec<Const>),
 }
 
-impl<O: Observer> Machine<'_, O> {
+impl<O: Observer> Evaluator<'_, O> {
     /// The number of a function.
     fn function(&self, name: &str) -> Option<usize> {
         self.index.get_or_init(|| self.module.index()).get(name).copied()

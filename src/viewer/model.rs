@@ -108,7 +108,7 @@ impl Default for Display {
 
 /// The state of a back end.
 #[derive(Clone, Debug)]
-pub struct MachineModel {
+pub struct BackendState {
     /// The back end's latest image.
     pub shown: Option<Arc<Shown>>,
     /// True if it is compiling a program.
@@ -124,7 +124,7 @@ pub struct MachineModel {
 /// Passes and frames whose times are plotted.
 const PLOTTED: usize = 240;
 
-impl Default for MachineModel {
+impl Default for BackendState {
     fn default() -> Self {
         Self { shown: None, preparing: false, kernels: [0, 0], failure: None, passes: History::of(PLOTTED) }
     }
@@ -260,7 +260,7 @@ pub struct Model {
     /// Why the current scene cannot be rendered.
     pub failure: Option<Arc<Failure>>,
     /// One for each of [`Backend::INTERACTIVE`], in its order.
-    machines: [MachineModel; Backend::INTERACTIVE.len()],
+    machines: [BackendState; Backend::INTERACTIVE.len()],
     /// How the image is shown.
     pub display: Display,
     /// Samples per pixel set by the user; `None` for the scene's.
@@ -322,7 +322,7 @@ impl Model {
     }
 
     /// A machine.
-    pub fn machine(&self, machine: Backend) -> &MachineModel {
+    pub fn machine(&self, machine: Backend) -> &BackendState {
         &self.machines[machine.index()]
     }
 
@@ -501,7 +501,7 @@ impl Model {
                 machine.preparing = true;
                 machine.kernels = [done, of];
             }
-            Event::MachineFailed(machine, message) => {
+            Event::BackendFailed(machine, message) => {
                 let failed = &mut self.machines[machine.index()];
                 failed.preparing = false;
                 failed.failure = Some(message);
@@ -808,7 +808,7 @@ pub(super) mod tests {
     #[test]
     fn a_machine_that_failed_says_why_until_it_draws_again() {
         let mut model = loaded();
-        model.handle(Event::MachineFailed(Backend::GPU, "the device was lost".into()));
+        model.handle(Event::BackendFailed(Backend::GPU, "the device was lost".into()));
         assert!(model.machine(Backend::GPU).failure.is_some());
         let image = shown(&model, Backend::GPU, 1);
         model.handle(Event::Image(image));

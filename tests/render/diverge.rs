@@ -5,7 +5,7 @@ use crate::common::{adapter, repository, shadewright, stderr};
 use serde_json::Value as Json;
 use shadewright::image::Image;
 use shadewright::ir::passes::Pipeline;
-use shadewright::probe::diverge::{self, Divergence, Machine, Subject};
+use shadewright::probe::diverge::{self, Divergence, NamedRunner, Subject};
 use shadewright::program::{LinkOptions, Math, link};
 use shadewright::render::rpu::{RpuRenderer, RpuSamples};
 use shadewright::render::sampling::Sampling;
@@ -32,8 +32,8 @@ fn found(job: &Job, scene: &Scene, backends: [Backend; 2], pixel: [u32; 2]) -> D
     let options = BackendOptions::default();
     let [mut first, mut second] = backends.map(|backend| backend.samples(&options).expect("a device"));
     let machines = [
-        Machine { name: backends[0].name().to_string(), runner: &mut *first },
-        Machine { name: backends[1].name().to_string(), runner: &mut *second },
+        NamedRunner { name: backends[0].name().to_string(), runner: &mut *first },
+        NamedRunner { name: backends[1].name().to_string(), runner: &mut *second },
     ];
     let subject = Subject { job, scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
     diverge::diverge(subject, machines, pixel, None).unwrap_or_else(|e| panic!("{e}"))
@@ -234,8 +234,10 @@ fn pixels_of_a_window_count_from_its_corner() {
     assert_eq!(part.means[0].rgba, image.rgba[3 * 6 + 3]);
     // The same machine, opened by itself.
     let mut alone = RpuSamples::new(renderer);
-    let machines =
-        [Machine { name: "a".into(), runner: &mut alone.clone() }, Machine { name: "b".into(), runner: &mut alone }];
+    let machines = [
+        NamedRunner { name: "a".into(), runner: &mut alone.clone() },
+        NamedRunner { name: "b".into(), runner: &mut alone },
+    ];
     let subject = Subject { job: &job, scene: &scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
     assert!(diverge::diverge(subject, machines, [3, 3], Some(1)).is_ok_and(|found| found.is_equal()));
 }

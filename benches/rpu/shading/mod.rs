@@ -23,7 +23,7 @@ use shadewright::program::find_texture_function;
 use shadewright::program::textures::{Texture, Textures};
 use shadewright::render::call::CALL_BUDGET;
 use shadewright::render::rpu::{Entry, Loaded};
-use shadewright::rpu::{BLOCK, Block, EmptyScene, Machine};
+use shadewright::rpu::{BLOCK, Block, EmptyScene, ExecutionContext};
 use shadewright::text::source::SourceMap;
 use shadewright::texture::{DEFAULT_WRAPS, Pyramid};
 use std::sync::Arc;
@@ -145,7 +145,7 @@ impl Compiled {
     }
 
     /// Shades points, a block of threads at a time.
-    fn shade(&self, machine: &Machine<'_>, points: &Points, colors: &mut Points) -> anyhow::Result<()> {
+    fn shade(&self, machine: &ExecutionContext<'_>, points: &Points, colors: &mut Points) -> anyhow::Result<()> {
         let mut block = Block::new();
         for at in (0..points.len()).step_by(BLOCK) {
             block.start_lanes(u64::MAX);

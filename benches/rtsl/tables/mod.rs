@@ -27,7 +27,7 @@ use shadewright::lang::preprocess::Options;
 use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Unit};
 use shadewright::render::call::CALL_BUDGET;
-use shadewright::rpu::{BLOCK, EmptyScene, Machine};
+use shadewright::rpu::{BLOCK, EmptyScene, ExecutionContext};
 use shadewright::text::source::SourceMap;
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
@@ -229,7 +229,7 @@ fn rounded_finely(x: f64) -> Value {
 /// The best of some runs of each, alternately.
 fn times<R: Routine>(
     compiled: &Compiled,
-    machine: &Machine<'_>,
+    machine: &ExecutionContext<'_>,
     rays: &Columns,
     turns: usize,
 ) -> anyhow::Result<Times> {

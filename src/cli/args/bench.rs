@@ -21,11 +21,11 @@ pub enum Benchmark {
     /// Rays per second of each traversal kernel, on the CPU and on the GPU
     Rays(RaysArgs),
     /// Frames of scenes and a mesh on the RPU (CPU) and on the GPU
-    Machines(MachinesArgs),
+    Machines(BackendsArgs),
     /// Ray-tracing machines on the same scenes: published numbers, the array against the peripheral,
     /// rays a second, operations and bytes a ray, and the same designs with today's clocks and
     /// memories
-    RayMachines(RayMachinesArgs),
+    RayMachines(RayModelsArgs),
     /// Time from the start of the program to the image of the built-in scene
     Startup(StartupArgs),
     /// Time from saving a shader to the first new pixels, on the RPU (CPU)
@@ -89,7 +89,7 @@ pub enum RaysBackend {
 
 /// `bench machines`.
 #[derive(Debug, Args)]
-pub struct MachinesArgs {
+pub struct BackendsArgs {
     /// Mesh that is rendered besides the scenes: .ply or .obj
     #[arg(long, value_name = "FILE")]
     pub mesh: Option<PathBuf>,
@@ -112,7 +112,7 @@ pub struct MachinesArgs {
 
 /// `bench ray-machines`.
 #[derive(Debug, Args)]
-pub struct RayMachinesArgs {
+pub struct RayModelsArgs {
     /// The scenes; three of the repository by default. Arrays of several sizes and mappings are
     /// simulated in the first
     #[arg(value_name = "SCENE")]

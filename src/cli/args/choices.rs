@@ -255,7 +255,7 @@ pub const HIDDEN_LINES: [Row<Hidden>; 2] =
 /// Sources of the colors of a machine for polygons.
 pub const COLOR_SOURCES: [Row<Colors>; 2] = [
     ("shaders", "The scene's shaders, which the host runs at the corners", Colors::Shaders),
-    ("machine", "The machine's own lighting: ambient and distant lights on matte surfaces", Colors::Machine),
+    ("machine", "The machine's own lighting: ambient and distant lights on matte surfaces", Colors::Hardware),
 ];
 
 /// How a machine for polygons interpolates colors.

@@ -3,7 +3,7 @@
 use super::*;
 use clap::Args;
 use shadewright::machines::array::mapping::Mapping;
-use shadewright::machines::models::{MODELS, ModelInfo, PolygonMachine, Simulator};
+use shadewright::machines::models::{MODELS, ModelInfo, PolygonSimulator, Simulator};
 use shadewright::machines::polygons::hidden_lines::{Edges, Hidden};
 use shadewright::machines::polygons::of_job::{Colors, Interpolation};
 use shadewright::render::Backend;
@@ -39,7 +39,7 @@ pub struct SimulateArgs {
     pub program: ProgramArgs,
     /// What ray-tracing machines have.
     #[command(flatten)]
-    pub rays: RayMachineOptions,
+    pub rays: RaySimulatorOptions,
     /// How polygons are shown.
     #[command(flatten)]
     pub polygons: PolygonArgs,
@@ -121,7 +121,7 @@ pub struct ProgramArgs {
 /// What ray-tracing machines have.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = heading::MODEL)]
-pub struct RayMachineOptions {
+pub struct RaySimulatorOptions {
     /// Nodes of the array in a row and in a column, at most 1024 in all
     #[arg(long, value_name = "WxH")]
     pub nodes: Option<Size>,
@@ -179,7 +179,7 @@ fn models() -> NamedChoice<&'static ModelInfo> {
 }
 
 /// The machines that `render` draws with.
-pub fn polygon_machines() -> NamedChoice<PolygonMachine> {
+pub fn polygon_machines() -> NamedChoice<PolygonSimulator> {
     NamedChoice::new(MODELS.iter().filter_map(|model| match model.simulator {
         Simulator::Polygons(machine) => Some((model.name, model.description, machine)),
         _ => None,

@@ -4,7 +4,7 @@
 //! reliable than times.
 
 use super::{RUNS, median, rounded};
-use crate::cli::args::{MachinesArgs, SceneArgs, Size};
+use crate::cli::args::{BackendsArgs, SceneArgs, Size};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::failure::Failure;
 use crate::cli::input::prepare_job;
@@ -53,7 +53,7 @@ impl Frames {
 
 /// The scenes of `assets/scenes`, one sample per pixel, and the mesh of `--mesh`; those with
 /// `--only` in their names.
-fn subjects(args: &MachinesArgs) -> Result<Vec<Subject>, Failure> {
+fn subjects(args: &BackendsArgs) -> Result<Vec<Subject>, Failure> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
     let entries = std::fs::read_dir(&folder)
         .map_err(|e| Failure::input(format!("error: cannot read {}: {e}", folder.display())))?;
@@ -77,7 +77,7 @@ fn subjects(args: &MachinesArgs) -> Result<Vec<Subject>, Failure> {
 }
 
 /// A renderer on the GPU by this schedule.
-fn gpu(args: &MachinesArgs, schedule: Schedule) -> Result<GpuRenderer, Failure> {
+fn gpu(args: &BackendsArgs, schedule: Schedule) -> Result<GpuRenderer, Failure> {
     gpu_renderer(&args.gpu.adapter, args.gpu.traversal, schedule)
 }
 
@@ -112,7 +112,7 @@ fn share_of_rays(subject: &Subject, wavefront: &mut dyn Renderer) -> Result<Opti
 }
 
 /// Measures every subject with `row`, and shows the progress.
-fn table(args: &MachinesArgs, mut row: impl FnMut(&Subject) -> Result<Value, Failure>) -> Result<Vec<Value>, Failure> {
+fn table(args: &BackendsArgs, mut row: impl FnMut(&Subject) -> Result<Value, Failure>) -> Result<Vec<Value>, Failure> {
     let subjects = subjects(args)?;
     with_progress(Work { what: "frames", samples: None }, |progress| {
         let mut rows = Vec::new();
@@ -155,7 +155,7 @@ pub fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Measures, and prints a table unless JSON is wanted.
-pub fn frames(args: &MachinesArgs) -> Result<Value, Failure> {
+pub fn frames(args: &BackendsArgs) -> Result<Value, Failure> {
     let schedule = args.gpu.schedule.unwrap_or_default();
     let rows = table(args, |subject| {
         let frames = measure(subject, &mut [&mut RpuRenderer::new(), &mut gpu(args, schedule)?])?;

@@ -51,7 +51,7 @@ pub fn rays(
     config: &Config,
     progress: Progress<'_>,
 ) -> Result<Rays, RenderError> {
-    let failed = |e: StructureError| RenderError::Machine { machine: MACHINE, reason: e.to_string() };
+    let failed = |e: StructureError| RenderError::Model { model: MACHINE, reason: e.to_string() };
     // Any structure gives the hits that the nodes find.
     let hierarchy = chooser(Choice::Bvh, model, 1, &peripheral::Config::default()).map_err(failed)?;
     let finder = Peripheral::new(model, hierarchy, config.unit.arithmetic);
@@ -91,7 +91,7 @@ pub fn render(
     rays: &Rays,
     config: &Config,
 ) -> Result<Rendered, RenderError> {
-    let failed = |e: ArrayError| RenderError::Machine { machine: MACHINE, reason: e.to_string() };
+    let failed = |e: ArrayError| RenderError::Model { model: MACHINE, reason: e.to_string() };
     let simulation = engine::simulate(&rays.workload, model, config).map_err(failed)?;
     let image = match (&rays.recording, rays.workload.way) {
         (Some(recording), Way::Answers) => recording.image.clone(),

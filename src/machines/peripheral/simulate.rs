@@ -61,7 +61,7 @@ pub fn simulate(
 /// The structure, or why there is none.
 fn built(choice: Choice, model: &Model, cells: u32, config: &Config) -> Result<Chooser, RenderError> {
     chooser(choice, model, cells, config)
-        .map_err(|e| RenderError::Machine { machine: "the ray tracing peripheral", reason: e.to_string() })
+        .map_err(|e| RenderError::Model { model: "the ray tracing peripheral", reason: e.to_string() })
 }
 
 /// The times of the machine's parts, in microseconds: what a replay needs for each ray. The latency

@@ -50,7 +50,7 @@ pub fn simulate(
     if held > processors {
         let what = if model.surfaces.is_empty() { "polygons" } else { "polygons, quadrics and edges" };
         let reason = format!("{held} {what} need as many processors, and there are {processors}");
-        return Err(RenderError::Machine { machine: "the ray tracing pipeline", reason });
+        return Err(RenderError::Model { model: "the ray tracing pipeline", reason });
     }
     // A processor tests what it holds against every ray, as the peripheral does one after the other.
     let all = All { polygons: model.len() as u32 };

@@ -106,7 +106,7 @@ pub struct Frame {
 }
 
 /// The machine with a scene.
-struct Machine<'a> {
+struct Simulation<'a> {
     job: &'a Job,
     camera: Camera,
     shaders: &'a Shaders,
@@ -124,7 +124,7 @@ pub fn render(job: &Job, times: &Times, progress: Progress<'_>) -> Result<Frame,
     let camera = Camera::new(&module).map_err(unsupported)?;
     let shaders = Shaders::new(module, &[]).map_err(unsupported)?;
     let compiler = Compiler::new(&shaders.prepared.module);
-    let machine = Machine { job, camera, shaders: &shaders, compiler, times };
+    let machine = Simulation { job, camera, shaders: &shaders, compiler, times };
     let regions = machine.regions();
     let count = regions.len() * job.sampling.count() as usize;
     let done = AtomicUsize::new(0);
@@ -236,7 +236,7 @@ struct Surface {
     call: Option<Call>,
 }
 
-impl Machine<'_> {
+impl Simulation<'_> {
     /// The regions of the window: column, row, width and height in pixels of the film.
     fn regions(&self) -> Vec<[u32; 4]> {
         let size = self.times.region;

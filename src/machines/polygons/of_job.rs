@@ -21,7 +21,7 @@ pub enum Colors {
     #[default]
     Shaders,
     /// The machine's own lighting, of ambient and directional lights (§3.3.1).
-    Machine,
+    Hardware,
 }
 
 /// How colors go across a polygon.
@@ -53,7 +53,7 @@ impl Model {
     ) -> Result<Self, RenderError> {
         if scene.camera_shader.is_some() || scene.ray_function.is_some() {
             let reason = "its camera is a shader, and the machine has the transformation of a perspective or parallel projection".to_string();
-            return Err(RenderError::Machine { machine: MACHINE, reason });
+            return Err(RenderError::Model { model: MACHINE, reason });
         }
         let rays = Rays::of_meshes(scene)?;
         let frame = scene.camera_frame();
@@ -105,7 +105,7 @@ impl Model {
         }
         model.take_notes(scene);
         match from {
-            Colors::Machine => model.light(),
+            Colors::Hardware => model.light(),
             Colors::Shaders => {
                 let found = colors(job, loaded, &view, &places)?;
                 model.polygons.iter_mut().zip(found).for_each(|(polygon, colors)| polygon.colors = colors);
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn polygons_lit_from_afar_look_as_the_ray_tracer_draws_them() {
-        for from in [Colors::Shaders, Colors::Machine] {
+        for from in [Colors::Shaders, Colors::Hardware] {
             for interpolation in [Interpolation::Smooth, Interpolation::Constant] {
                 let (scene, painted, model) = both("assets/machines/cubes-21.rib", from, interpolation);
                 assert_eq!(model.polygons.len(), 126);
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn the_view_has_all_polygons_between_its_sides() {
-        let (_, _, model) = both("assets/machines/cubes-21.rib", Colors::Machine, Interpolation::Constant);
+        let (_, _, model) = both("assets/machines/cubes-21.rib", Colors::Hardware, Interpolation::Constant);
         let polygons = screen_polygons(&model, |polygon, k| polygon.colors[k]);
         assert_eq!(polygons.len(), model.polygons.len());
         let depths = polygons.iter().flat_map(|p| &p.vertices).map(|v| v.position.z);

@@ -67,7 +67,7 @@ enum Event {
     /// The host's task ends.
     HostDone(Task),
     /// The machine can take a ray.
-    MachineFree,
+    HardwareFree,
     /// A ray's result is ready.
     Ready(Ray),
 }
@@ -139,7 +139,7 @@ impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
                     self.host_idle = true;
                     self.finish(&task);
                 }
-                Event::MachineFree => self.machine_idle = true,
+                Event::HardwareFree => self.machine_idle = true,
                 Event::Ready(ray) => {
                     if let Err(ray) = self.results.push(ray) {
                         if self.blocked.is_empty() {
@@ -221,7 +221,7 @@ impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
         self.machine_idle = false;
         self.timeline.machine_busy += occupancy;
         self.last_result = self.last_result.max(now + latency);
-        self.agenda.after(occupancy, Event::MachineFree);
+        self.agenda.after(occupancy, Event::HardwareFree);
         self.agenda.after(self.last_result - now, Event::Ready(ray));
         // Its place in the queue is free.
         self.start_host();

@@ -8,7 +8,7 @@
 //! the host intersects the others.
 
 use super::arithmetic::{Ieee, Operations};
-use super::intersector::{MachineRay, Outcome, intersect};
+use super::intersector::{IntersectorRay, Outcome, intersect};
 use super::polygon::{Case, Polygon, PolygonError, Sides, TriangleCorners, WORDS};
 use super::ray::{Found, RayKind, Request};
 use super::surfaces::scene::{Held, has_intersector, held};
@@ -202,7 +202,7 @@ impl Model {
 
     /// The hit of a ray on a primitive, if it is nearer than `best`.
     #[inline]
-    pub fn test<O: Operations>(&self, ops: O, index: u32, ray: &MachineRay, best: f32) -> Option<Found> {
+    pub fn test<O: Operations>(&self, ops: O, index: u32, ray: &IntersectorRay, best: f32) -> Option<Found> {
         match self.polygons.get(index as usize) {
             Some(polygon) => match intersect(ops, polygon, ray, best) {
                 Outcome::Hit(hit) => Some(Found { index, t: hit.t, point: hit.point }),
@@ -345,7 +345,7 @@ impl Candidate {
 
     /// The nearest hit of a ray, in single precision.
     fn hit(&self, request: &Request) -> Option<f32> {
-        let ray = MachineRay::of_request(request);
+        let ray = IntersectorRay::of_request(request);
         let polygons =
             self.polygons.iter().filter_map(|(polygon, _)| match intersect(Ieee, polygon, &ray, request.limit) {
                 Outcome::Hit(hit) => Some(hit.t),

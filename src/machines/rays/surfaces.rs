@@ -23,7 +23,7 @@ pub mod scene;
 mod tests;
 
 use super::arithmetic::Operations;
-use super::intersector::MachineRay;
+use super::intersector::IntersectorRay;
 use general::General;
 use net::Net;
 use placement::Placement;
@@ -72,7 +72,7 @@ impl Slots {
 
 impl Surface {
     /// The nearest hit with `0 ≤ t < best`.
-    pub fn intersect<O: Operations>(&self, ops: O, ray: &MachineRay, best: f32) -> Option<f32> {
+    pub fn intersect<O: Operations>(&self, ops: O, ray: &IntersectorRay, best: f32) -> Option<f32> {
         let ray = self.placement.local(ops, ray);
         let counts = |t: &f32| *t >= 0.0 && *t < best;
         match &self.shape {

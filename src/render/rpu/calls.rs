@@ -3,8 +3,8 @@
 use super::loaded::{Entry, Loaded};
 use crate::RenderError;
 use shadewright_ir::Module;
+use shadewright_rpu::execution::ExecutionContext;
 use shadewright_rpu::isa::{Component, Reg};
-use shadewright_rpu::machine::Machine;
 use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 
 /// The arguments and results of calls, a chunk of threads at a time.
@@ -31,7 +31,7 @@ impl Loaded {
     /// As [`Loaded::run`].
     pub fn run_timed(
         &self,
-        machine: &Machine<'_>,
+        machine: &ExecutionContext<'_>,
         timing: &Timing,
         function: &str,
         calls: &mut dyn Calls,

@@ -11,7 +11,7 @@ use glam::Vec2;
 use shadewright_image::Image;
 use shadewright_program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use shadewright_rpu::Block;
-use shadewright_rpu::machine::Machine;
+use shadewright_rpu::execution::ExecutionContext;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Blocks whose pixels are held before they go into the film: 4 MiB.
@@ -70,7 +70,7 @@ pub(super) struct Drawing<'a> {
     pub sampling: Sampling,
     pub loaded: &'a Loaded,
     /// Runs the loaded code; its `stop` ends a pass.
-    pub machine: &'a Machine<'a>,
+    pub machine: &'a ExecutionContext<'a>,
 }
 
 impl Drawing<'_> {

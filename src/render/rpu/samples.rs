@@ -7,7 +7,7 @@ use crate::sampling::CameraSample;
 use crate::{Job, RenderError, Renderer};
 use shadewright_codegen::rpu::RECORD_TEXTURE;
 use shadewright_program::CAMERA_ENTRY;
-use shadewright_rpu::machine::Machine;
+use shadewright_rpu::execution::ExecutionContext;
 use shadewright_rpu::{BLOCK, Block, Texture};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -43,7 +43,7 @@ fn run(
     let loaded = renderer.load(job)?;
     let data = loaded.data(&job.program.memory.vectors);
     let tracer = SceneTracer::of_job(job, &loaded, &data, stop)?;
-    let machine = Machine { textures: &RECORD, ..loaded.machine(&data, &tracer, job.budget, stop) };
+    let machine = ExecutionContext { textures: &RECORD, ..loaded.machine(&data, &tracer, job.budget, stop) };
     let mut colors = Vec::with_capacity(samples.len());
     for samples in samples.chunks(BLOCK) {
         block.reset();
@@ -131,7 +131,7 @@ mod tests {
                 let loaded = loaded.on_engine(engine).expect("it runs");
                 let (stop, data) = (AtomicBool::new(false), loaded.data(&[[0; 4]]));
                 let machine = loaded.machine(&data, &EmptyScene, 1_000_000, &stop);
-                let machine = Machine { textures: &RECORD, ..machine };
+                let machine = ExecutionContext { textures: &RECORD, ..machine };
                 let inputs: Vec<[u32; BLOCK]> = words(&args).into_iter().map(|word| [word; BLOCK]).collect();
                 let mut block = Block::new();
                 let outputs = loaded.run(&machine, &mut block, "f", &inputs, 1, &module).expect("it ends");

@@ -16,9 +16,9 @@ use shadewright_program::textures::Textures;
 use shadewright_program::{MemoryError, RecordLayout};
 use shadewright_program::{MemoryImage, frame_constants};
 use shadewright_rpu::engine::{EngineInfo, Unsupported};
+use shadewright_rpu::execution::{ExecutionContext, ExecutionError, Limits, RunReport};
 use shadewright_rpu::format::Format;
 use shadewright_rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
-use shadewright_rpu::machine::{Limits, Machine, MachineError, RunReport};
 use shadewright_rpu::texture::{self, Texture};
 use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 use shadewright_rpu::tracing::{EmptyScene, Tracer};
@@ -50,7 +50,7 @@ pub enum StandaloneError {
     },
     /// The run ended early.
     #[error(transparent)]
-    Machine(#[from] MachineError),
+    Execution(#[from] ExecutionError),
     /// The size of the image.
     #[error(transparent)]
     Size(#[from] SizeError),
@@ -69,13 +69,13 @@ impl StandaloneError {
     /// The code address of the instruction that could not complete.
     pub fn address(&self) -> Option<u32> {
         match self {
-            StandaloneError::Machine(
-                MachineError::Budget { pc, .. }
-                | MachineError::CallDepth { pc, .. }
-                | MachineError::BadCall { pc, .. }
-                | MachineError::BadStore { pc, .. }
-                | MachineError::TooManyTexels { pc, .. }
-                | MachineError::PastEnd { pc },
+            StandaloneError::Execution(
+                ExecutionError::Budget { pc, .. }
+                | ExecutionError::CallDepth { pc, .. }
+                | ExecutionError::BadCall { pc, .. }
+                | ExecutionError::BadStore { pc, .. }
+                | ExecutionError::TooManyTexels { pc, .. }
+                | ExecutionError::PastEnd { pc },
             ) => Some(*pc),
             _ => None,
         }
@@ -84,7 +84,7 @@ impl StandaloneError {
 
 impl Stoppable for StandaloneError {
     fn is_stopped(&self) -> bool {
-        matches!(self, StandaloneError::Machine(MachineError::Stopped))
+        matches!(self, StandaloneError::Execution(ExecutionError::Stopped))
     }
 }
 
@@ -229,10 +229,10 @@ impl StandaloneProgram {
     }
 
     /// Calls `work` with the machine.
-    fn with_machine<T>(&self, stop: &AtomicBool, work: impl FnOnce(&Machine<'_>) -> T) -> T {
+    fn with_machine<T>(&self, stop: &AtomicBool, work: impl FnOnce(&ExecutionContext<'_>) -> T) -> T {
         let in_scene = self.tree.as_ref().map(|bvh| SceneTracer::new(bvh, &self.memory));
         let tracer: &dyn Tracer = in_scene.as_ref().map_or(&EmptyScene, |t| t);
-        work(&Machine {
+        work(&ExecutionContext {
             program: &self.executable,
             constants: &self.constants,
             memory: &self.memory.vectors,

@@ -78,7 +78,7 @@ fn a_scene_that_never_loaded_says_what_to_do() {
 #[test]
 fn a_failed_machine_can_be_tried_again() {
     let mut model = loaded();
-    model.handle(Event::MachineFailed(Backend::GPU, "the device was lost: unplugged".into()));
+    model.handle(Event::BackendFailed(Backend::GPU, "the device was lost: unplugged".into()));
     let mut harness = stage(model, [900.0, 600.0]);
     harness.run();
     assert!(harness.query_by_label_contains("the device was lost: unplugged").is_some());

@@ -8,7 +8,7 @@ use shadewright_ir::Module;
 use shadewright_program::Program;
 use shadewright_project::State;
 use shadewright_project::probe;
-use shadewright_project::probe::diverge::{self, DivergeError, Divergence, Machine};
+use shadewright_project::probe::diverge::{self, DivergeError, Divergence, NamedRunner};
 use shadewright_render::samples::SampleRunner;
 use shadewright_render::{Backend, BackendOptions, RenderError};
 use std::sync::Arc;
@@ -101,7 +101,7 @@ fn answer(
     let debug = linked.as_ref().and_then(|linked| linked.program.as_ref());
     let subject = diverge::Subject { job: &job, scene: &state.scene, debug, is_wanted, progress: &|_| {} };
     let [first, second] = Backend::INTERACTIVE.map(|backend| backend.name().to_string());
-    let machines = [Machine { name: first, runner: &mut **gpu }, Machine { name: second, runner: &mut **rpu }];
+    let machines = [NamedRunner { name: first, runner: &mut **gpu }, NamedRunner { name: second, runner: &mut **rpu }];
     diverge::diverge(subject, machines, *request, None)
 }
 

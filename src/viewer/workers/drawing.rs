@@ -49,7 +49,7 @@ impl Drop for WorkerContext {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let message = "an internal error ended its thread".to_string();
-            self.outbox.send(Event::MachineFailed(self.machine, message));
+            self.outbox.send(Event::BackendFailed(self.machine, message));
             self.stand_in(true);
         }
     }
@@ -363,7 +363,7 @@ impl Thread {
             self.machine = None;
             self.lost = taken.request.state.as_ref().map(|state| (taken.request.tries, state.kernels));
         }
-        self.context.outbox.send(Event::MachineFailed(self.context.machine, text.trim_end().to_string()));
+        self.context.outbox.send(Event::BackendFailed(self.context.machine, text.trim_end().to_string()));
         self.context.stand_in(true);
     }
 }

@@ -83,7 +83,7 @@ pub enum Event {
         of: usize,
     },
     /// A back end cannot render: the error, with its source line if known.
-    MachineFailed(Backend, String),
+    BackendFailed(Backend, String),
     /// A sample was probed.
     Probed(Arc<Probed>),
     /// The samples of a pixel were followed.

@@ -54,7 +54,7 @@ impl Outbox {
 fn machine(event: &Event) -> Option<Backend> {
     match event {
         Event::Image(shown) => Some(shown.machine),
-        Event::Preparing { machine, .. } | Event::MachineFailed(machine, _) => Some(*machine),
+        Event::Preparing { machine, .. } | Event::BackendFailed(machine, _) => Some(*machine),
         _ => None,
     }
 }
@@ -71,8 +71,8 @@ fn outdates(new: &Event, old: &Event) -> bool {
         Event::Simulated(_) | Event::SimulationFailed { .. } => is_about_array(old),
         // What was loaded before it broke is still what is shown.
         Event::Broken(_) => is_about_scene(old) && !matches!(old, Event::Loaded(_)),
-        Event::Image(_) | Event::MachineFailed(..) => {
-            machine(old) == machine(new) && !matches!((new, old), (Event::MachineFailed(..), Event::Image(_)))
+        Event::Image(_) | Event::BackendFailed(..) => {
+            machine(old) == machine(new) && !matches!((new, old), (Event::BackendFailed(..), Event::Image(_)))
         }
         _ => discriminant(new) == discriminant(old) && machine(new) == machine(old),
     }
@@ -101,10 +101,10 @@ mod tests {
             outbox.send(Event::Preparing { machine: Backend::GPU, done: 1, of: 2 });
             outbox.send(Event::Refused(n.to_string()));
         }
-        outbox.send(Event::MachineFailed(Backend::RPU, "lost".to_string()));
-        outbox.send(Event::MachineFailed(Backend::GPU, "lost".to_string()));
+        outbox.send(Event::BackendFailed(Backend::RPU, "lost".to_string()));
+        outbox.send(Event::BackendFailed(Backend::GPU, "lost".to_string()));
         let expected =
-            ["Busy(\"999\")", "Refused(\"999\")", "MachineFailed(rpu, \"lost\")", "MachineFailed(gpu, \"lost\")"];
+            ["Busy(\"999\")", "Refused(\"999\")", "BackendFailed(rpu, \"lost\")", "BackendFailed(gpu, \"lost\")"];
         assert_eq!(names(&outbox.take()), expected);
         assert!(outbox.take().is_empty());
     }

@@ -87,7 +87,7 @@ impl BackgroundWorker {
     fn image(&mut self, is_it: impl Fn(&Shown) -> bool) -> Arc<Shown> {
         self.wait_for(|event| match event {
             Event::Image(shown) if is_it(shown) => Some(shown.clone()),
-            Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
+            Event::BackendFailed(machine, message) => panic!("{machine:?}: {message}"),
             _ => None,
         })
     }
@@ -175,7 +175,7 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
             Event::Preparing { machine: Backend::GPU, .. } => was_preparing = true,
             Event::Image(shown) if by(Backend::GPU)(shown) => gpu = Some(shown.clone()),
             Event::Image(shown) if by(Backend::RPU)(shown) => rpu = Some(shown.clone()),
-            Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
+            Event::BackendFailed(machine, message) => panic!("{machine:?}: {message}"),
             _ => {}
         }
         gpu.is_some().then_some(())
@@ -248,7 +248,7 @@ fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
     let state = worker.loaded();
     worker.look(&state.view());
     let message = worker.wait_for(|event| match event {
-        Event::MachineFailed(Backend::RPU, message) => Some(message.clone()),
+        Event::BackendFailed(Backend::RPU, message) => Some(message.clone()),
         _ => None,
     });
     assert!(message.contains("own.sl:3") && message.contains("while (x > 0)"), "{message}");
@@ -273,7 +273,7 @@ fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
     let (mut failed, mut drawn) = (0, None);
     worker.wait_for(|event| {
         match event {
-            Event::MachineFailed(Backend::GPU, message) => {
+            Event::BackendFailed(Backend::GPU, message) => {
                 assert!(message.contains("no such adapter"), "{message}");
                 failed += 1;
             }
@@ -284,7 +284,7 @@ fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
     });
     // It is tried again when the user says so.
     worker.workers.send(Command::Retry(Backend::GPU));
-    worker.wait_for(|event| matches!(event, Event::MachineFailed(Backend::GPU, _)).then_some(()));
+    worker.wait_for(|event| matches!(event, Event::BackendFailed(Backend::GPU, _)).then_some(()));
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub struct Config {
     /// How numbers are represented.
     pub numbers: Numbers,
     /// The processors and what connects them.
-    pub machine: Machine,
+    pub machine: Hardware,
     /// The simulation of time.
     pub simulation: Limits,
 }
@@ -101,7 +101,7 @@ pub struct Numbers {
 /// The processors and what connects them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Machine {
+pub struct Hardware {
     /// Plane processors; 0 for one per plane of the scene.
     pub plane_processors: u32,
     /// Plane processors of a chip, which also has a clean-up processor after them.

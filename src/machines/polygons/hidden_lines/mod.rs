@@ -38,7 +38,7 @@ mod variants;
 mod visibility;
 mod weld;
 
-pub use config::{Background, Color, Config, DEFAULT_TEXT, Edges, Hidden, Limits, Machine, Numbers, Style};
+pub use config::{Background, Color, Config, DEFAULT_TEXT, Edges, Hardware, Hidden, Limits, Numbers, Style};
 pub use drawing::{Drawing, Group, Parts};
 pub use edges::Kind;
 pub use host::{HiddenLineError, MOST_LINES, MOST_POLYGONS};

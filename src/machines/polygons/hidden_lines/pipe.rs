@@ -9,7 +9,7 @@
 //! with a message depends only on messages before it, so this gives the times of a simulation tick by
 //! tick (a test holds both together), with memory for the processors and for what they are about to send.
 
-use super::config::Machine;
+use super::config::Hardware;
 use super::numbers::Format;
 use super::planes::{Planes, Segment};
 use super::processors::{CleanupProcessor, Counts, Message, PlaneProcessor};
@@ -97,7 +97,7 @@ pub fn passes(planes: &Planes, processors: usize) -> Vec<Range<usize>> {
 }
 
 /// The processors of a pass: a clean-up processor after so many planes, and some at the end.
-pub fn stages(planes: &Planes, pass: Range<usize>, machine: &Machine) -> Vec<Stage> {
+pub fn stages(planes: &Planes, pass: Range<usize>, machine: &Hardware) -> Vec<Stage> {
     let mut stages = Vec::new();
     let mut held = 0;
     for polygon in planes.occluders.get(pass).unwrap_or(&[]) {

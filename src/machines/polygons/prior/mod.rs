@@ -24,7 +24,7 @@ mod tests;
 use super::model::Model;
 use super::raster::RasterPolygon;
 use super::screen::screen_polygons;
-use crate::models::{self, MODELS, PolygonMachine, Simulator};
+use crate::models::{self, MODELS, PolygonSimulator, Simulator};
 use blocks::Arrangement;
 use shadewright_image::{Image, SizeError};
 
@@ -47,14 +47,14 @@ impl Kind {
     /// All of them, in the order of the table of hardware models.
     pub fn all() -> impl Iterator<Item = Kind> {
         MODELS.iter().filter_map(|model| match model.simulator {
-            Simulator::Polygons(PolygonMachine::Prior(kind)) => Some(kind),
+            Simulator::Polygons(PolygonSimulator::Prior(kind)) => Some(kind),
             _ => None,
         })
     }
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
-        models::title(Simulator::Polygons(PolygonMachine::Prior(self)))
+        models::title(Simulator::Polygons(PolygonSimulator::Prior(self)))
     }
 
     /// How the processors of a machine with blocks are arranged.

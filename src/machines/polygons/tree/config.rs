@@ -55,7 +55,7 @@ pub enum Shading {
     /// The scene's shaders.
     Shader,
     /// The machine's own lighting.
-    Machine,
+    Hardware,
 }
 
 /// How colors go across a polygon.

@@ -68,7 +68,7 @@ pub struct Subject<'a> {
 }
 
 /// A back end by its name.
-pub struct Machine<'m> {
+pub struct NamedRunner<'m> {
     /// The name of the back end.
     pub name: String,
     /// The runner of samples on it.
@@ -170,7 +170,7 @@ pub struct Divergence {
 /// When there is no such pixel or sample, the scene moves, or a machine fails.
 pub fn diverge(
     subject: Subject<'_>,
-    machines: [Machine<'_>; 2],
+    machines: [NamedRunner<'_>; 2],
     pixel: [u32; 2],
     sample: Option<u32>,
 ) -> Result<Divergence, DivergeError> {

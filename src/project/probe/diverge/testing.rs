@@ -57,7 +57,7 @@ impl Opened {
         let debug = Some(&self.debug);
         let subject = Subject { job: &self.job, scene: &self.scene, debug, is_wanted: &|| true, progress: &|_| {} };
         let [a, b] = runners;
-        let machines = [("a", a), ("b", b)].map(|(name, runner)| Machine { name: name.to_string(), runner });
+        let machines = [("a", a), ("b", b)].map(|(name, runner)| NamedRunner { name: name.to_string(), runner });
         diverge(subject, machines, [1, 1], None).expect("the sample exists")
     }
 }

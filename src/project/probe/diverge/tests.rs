@@ -312,7 +312,7 @@ fn what_does_not_exist_is_refused() {
         let subject = Subject { job, scene, debug: None, is_wanted: &|| true, progress: &|_| {} };
         let mut evaluators = [EvaluatorSamples; 2];
         let [a, b] = &mut evaluators;
-        let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
+        let machines = [NamedRunner { name: "a".into(), runner: a }, NamedRunner { name: "b".into(), runner: b }];
         diverge(subject, machines, pixel, sample).map(drop).expect_err("nothing to follow").to_string()
     };
     assert!(asked([3, 0], None).starts_with("pixel 3,0 is outside the image of 3x3 pixels"));
@@ -326,7 +326,7 @@ fn a_search_that_is_no_longer_wanted_ends() {
         Subject { job: &opened.job, scene: &opened.scene, debug: None, is_wanted: &|| false, progress: &|_| {} };
     let mut evaluators = [EvaluatorSamples; 2];
     let [a, b] = &mut evaluators;
-    let machines = [Machine { name: "a".into(), runner: a }, Machine { name: "b".into(), runner: b }];
+    let machines = [NamedRunner { name: "a".into(), runner: a }, NamedRunner { name: "b".into(), runner: b }];
     assert!(matches!(diverge(subject, machines, [1, 1], None), Err(DivergeError::Stopped)));
 }
 

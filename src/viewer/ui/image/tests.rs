@@ -402,7 +402,7 @@ fn a_difference_without_one_of_the_machines_says_why() {
     window.model().handle(WorkerEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU is compiling…").is_some());
-    window.model().handle(WorkerEvent::MachineFailed(Backend::GPU, "no device".into()));
+    window.model().handle(WorkerEvent::BackendFailed(Backend::GPU, "no device".into()));
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU cannot render this.").is_some());
 }

@@ -133,7 +133,7 @@ impl Bench {
             for event in self.outbox.take() {
                 match event {
                     Event::Image(shown) => return Ok(shown),
-                    Event::MachineFailed(_, message) => return Err(message),
+                    Event::BackendFailed(_, message) => return Err(message),
                     _ => {}
                 }
             }
