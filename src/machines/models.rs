@@ -18,13 +18,13 @@ pub struct ModelInfo {
     pub name: &'static str,
     /// The name in reports.
     pub title: &'static str,
-    /// The principle of the machine, in a line without a period.
+    /// The principle of the hardware, in a line without a period.
     pub description: &'static str,
     /// The text of the default configuration in TOML, with the source of each number.
     pub default_text: &'static str,
     /// Finds what is wrong with a configuration of the model.
     pub check: fn(&str) -> Result<(), SettingsError>,
-    /// The code that simulates the machine.
+    /// The code that simulates the hardware.
     pub simulator: Simulator,
 }
 
@@ -34,7 +34,7 @@ impl Default for &'static ModelInfo {
     }
 }
 
-/// The code that simulates a machine, by what the machine does for an image.
+/// The code that simulates a hardware model, by what the model does for an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simulator {
     /// It runs all of the program, as it traces rays and shades: [`shadewright_render::rpu::simulate`].
@@ -47,7 +47,7 @@ pub enum Simulator {
     Polygons(PolygonSimulator),
 }
 
-/// A machine that traces rays.
+/// A simulator of hardware that traces rays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaySimulator {
     /// [`peripheral::simulate`], which chooses the polygons for a ray in this way.
@@ -58,14 +58,14 @@ pub enum RaySimulator {
     Array,
 }
 
-/// A machine that shows polygons.
+/// A simulator of hardware that shows polygons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolygonSimulator {
     /// [`tree::simulate`](fn@tree::simulate).
     ScanLineTree,
     /// [`hidden_lines::simulate`].
     HiddenLines,
-    /// [`prior::simulate`] of this machine.
+    /// [`prior::simulate`] of this design.
     Prior(Kind),
 }
 
@@ -175,7 +175,7 @@ const fn peripheral(name: &'static str, title: &'static str, description: &'stat
     }
 }
 
-/// The row of one of the machines that share [`prior`].
+/// The row of one of the designs that share [`prior`].
 const fn prior_model(name: &'static str, title: &'static str, description: &'static str, kind: Kind) -> ModelInfo {
     ModelInfo {
         name,
@@ -192,7 +192,7 @@ pub fn named(name: &str) -> Option<&'static ModelInfo> {
     MODELS.iter().find(|model| model.name == name)
 }
 
-/// The name of a machine in reports.
+/// The name of a hardware model in reports.
 pub fn title(simulator: Simulator) -> &'static str {
     MODELS.iter().find(|model| model.simulator == simulator).map_or("", |model| model.title)
 }

@@ -202,7 +202,8 @@ mod hits {
     use super::*;
     use crate::rays::recording::{Finder, Work};
 
-    /// The machine's hits, without its time: cell by cell, and in each the nearest that counts there.
+    /// The hardware's hits, without its time: cell by cell, and in each the nearest that counts
+    /// there.
     impl<O: Operations> Finder for Space<'_, O> {
         fn find(&self, request: &Request) -> (Option<Found>, Work) {
             let mut work = Work::default();

@@ -1,4 +1,4 @@
-//! The intersector: where a ray meets a polygon, in the arithmetic of a machine (Ullner 1983,
+//! The intersector: where a ray meets a polygon, in the arithmetic of the hardware (Ullner 1983,
 //! §2.3.2, figs. 2-12 to 2-16).
 //!
 //! The three steps are functions of their own, which the models of the pipeline and the array run
@@ -43,7 +43,7 @@ impl IntersectorRay {
     }
 
     /// The ray through two points, as in the 13-word description of the pipeline (§2.4), with the
-    /// differences formed in the machine's arithmetic.
+    /// differences formed in the hardware's arithmetic.
     pub fn of_points<O: Operations>(ops: O, r0: [f32; 3], r1: [f32; 3]) -> IntersectorRay {
         let difference = |a: [f32; 3], b: [f32; 3]| [0, 1, 2].map(|i| ops.sub(a[i], b[i]));
         IntersectorRay { r0, forward: difference(r1, r0), backward: difference(r0, r1) }

@@ -1,4 +1,4 @@
-//! A scene as ray-tracing machines store it: convex planar quadrilaterals, and other surfaces.
+//! A scene as ray-tracing hardware stores it: convex planar quadrilaterals, and other surfaces.
 //!
 //! Takes a scene's meshes and gives polygons in world space, with what the host keeps of each: the
 //! corners, and the triangles that it stands for, whose numbers and barycentric coordinates the
@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 /// Most bytes of a model: 24 million polygons.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Bytes of a word in a machine's memory.
+/// Bytes of a word in the hardware's memory.
 const WORD_BYTES: u64 = 4;
 
 /// The host's side of a polygon.
@@ -54,7 +54,7 @@ pub struct Resolved {
     pub v: f32,
 }
 
-/// A surface in a machine's memory, and the host's side of it.
+/// A surface in the hardware's memory, and the host's side of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedSurface {
     /// The surface as the hardware model stores it.
@@ -65,7 +65,8 @@ pub struct PlacedSurface {
     pub primitive: u32,
 }
 
-/// A scene in a machine's form. Primitives are numbered: first all polygons, then the surfaces.
+/// A scene in the form of the hardware. Primitives are numbered: first all polygons, then the
+/// surfaces.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// The parameters of the polygons, in the order of the scene's primitives.
@@ -145,7 +146,7 @@ impl Model {
         let triangles: u64 = scene.objects.iter().map(|o| o.mesh.triangles.len() as u64).sum();
         let needed = triangles * (size_of::<Polygon>() + size_of::<Face>()) as u64;
         if needed > MOST_BYTES {
-            return Err(RenderError::TooLarge { what: "the machine's scene model", needed, limit: MOST_BYTES });
+            return Err(RenderError::TooLarge { what: "the hardware's scene model", needed, limit: MOST_BYTES });
         }
         let mut model = Self::default();
         let (mut first, mut flat) = (0, 0);
@@ -182,7 +183,7 @@ impl Model {
         self.held.contains(&false)
     }
 
-    /// The job without the procedural primitives that the machine holds: the renderer's part.
+    /// The job without the procedural primitives that the hardware holds: the renderer's part.
     pub fn rest_of(&self, job: &Job) -> Job {
         let primitives = job.program.primitives.only(|number| !self.held.get(number).copied().unwrap_or(false));
         Job { program: Program { primitives: Arc::new(primitives), ..job.program.clone() }, ..job.clone() }
@@ -329,7 +330,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// `None` where a quadrilateral is none that machines can hold.
+    /// `None` where a quadrilateral is none that the hardware can hold.
     fn of(held: Held, primitive: u32) -> Option<Self> {
         let mut candidate = Self { polygons: Vec::new(), surface: None, primitive };
         match held {
@@ -480,8 +481,8 @@ fn weights(point: DVec3, [a, b, c]: [DVec3; 3]) -> [f64; 2] {
 }
 
 /// The quadrilateral of two triangles that share an edge in opposite directions: its corners in
-/// order, and which of them the vertices of each triangle are. It may be no polygon that a machine
-/// can hold.
+/// order, and which of them the vertices of each triangle are. It may be no polygon that the
+/// hardware can hold.
 fn pair(first: [Vec3; 3], second: [Vec3; 3]) -> Option<([Vec3; 4], [u8; 3], [u8; 3])> {
     for k in 0..3 {
         // The edge from b to c is the second's from c to b.

@@ -1,7 +1,7 @@
 //! Primitives that are no planar convex quadrilaterals: quadrics, volumes that quadrics enclose
 //! together, and general polygons (Ullner 1983, §2.1, §2.6).
 //!
-//! Each has an intersector of its own beside that for polygons, a pipeline in the machine's
+//! Each has an intersector of its own beside that for polygons, a pipeline in the hardware's
 //! arithmetic. A quadric, and an edge of a polygon, takes one slot of it. All of them compute in the
 //! space of the primitive's box, which is the cube from −1 to 1 there: numbers have the size of the
 //! primitive, wherever it is, so that 24 bits are enough. The distance `t` is the same in each space.
@@ -29,7 +29,7 @@ use net::Net;
 use placement::Placement;
 use quadric::Quadric;
 
-/// A surface in a machine's memory.
+/// A surface in the hardware's memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
     /// From the world to its box.

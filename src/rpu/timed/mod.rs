@@ -3,7 +3,8 @@
 //!
 //! It takes the [`ExecutionContext`] that engines run, the [`Timing`] of its program, and a
 //! [`Source`] of chunks. It gives the same registers, as it runs the interpreter's executor, and
-//! [`Stats`]. It is a scheduler and nothing else: it decides neither what an instruction does nor what a pixel is.
+//! [`Stats`]. It is a scheduler and nothing else: it decides neither what an instruction does nor
+//! what a pixel is.
 //!
 //! # The model
 //!

@@ -1,5 +1,5 @@
 //! Transformation and clipping of a scene: its polygons in the processors' memories, and the edge
-//! lists that come out (§3.3.1), whichever kind of front end the machine has.
+//! lists that come out (§3.3.1), whichever kind of front end the hardware has.
 
 use super::config::{Config, Cull, FrontKind, Interpolation, Shading, Texture};
 use super::leaves::Covered;

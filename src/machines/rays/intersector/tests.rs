@@ -228,7 +228,7 @@ fn triangles_are_hit_where_barycentric_coordinates_say() {
 }
 
 #[test]
-fn differences_formed_by_the_machine_are_those_of_the_host() {
+fn differences_formed_by_the_hardware_are_those_of_the_host() {
     let (r0, direction) = (Vec3::new(1.0, 2.0, 3.0), Vec3::new(0.5, -0.25, 8.0));
     let ray = IntersectorRay::of_points(Commercial, r0.to_array(), (r0 + direction).to_array());
     assert_eq!(ray, IntersectorRay::of_request(&request(r0, direction)));
