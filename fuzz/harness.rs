@@ -19,7 +19,7 @@ use shadewright::rpu::agreement::{self, Agreement};
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::random::{self, Choices};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
-use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
+use shadewright::rpu::{Block, EmptyScene, Executable, ExecutionContext, Limits, Texture, asm, binary, disasm};
 use shadewright::scene::{OpenOptions, open_bytes};
 use shadewright::text::source::{FileId, SourceMap};
 use shadewright::texture::{DepthMap, Pyramid};
@@ -167,7 +167,7 @@ pub fn classes(data: &[u8]) {
 
 /// A program, as words or as assembly, else one that the bytes choose, leaves the same bits on every engine with every
 /// instruction set, or breaks a rule on all; and on the timing model, where all finish.
-pub fn machine(data: &[u8]) {
+pub fn execution_context(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
     }
@@ -280,9 +280,9 @@ pub fn values(data: &[u8]) {
 /// The bit patterns of `R0` to `R15` of four threads.
 type Registers = Vec<u32>;
 
-fn with_machine<T>(executable: &Executable, work: impl FnOnce(&Machine<'_>) -> T) -> T {
+fn with_context<T>(executable: &Executable, work: impl FnOnce(&ExecutionContext<'_>) -> T) -> T {
     let stop = AtomicBool::new(false);
-    work(&Machine {
+    work(&ExecutionContext {
         program: executable,
         constants: &[[0x3f00_0000; 4]; 32],
         memory: &[[1, 0x4000_0000, 0xbf80_0000, 5]; 16],
@@ -303,21 +303,21 @@ fn general(get: impl Fn(Reg, Component, usize) -> u32) -> Registers {
 }
 
 fn run_functional(executable: &Executable) -> Option<Registers> {
-    with_machine(executable, |machine| {
+    with_context(executable, |context| {
         let mut block = Block::new();
         for thread in 0..CHUNK {
             block.set(Reg::R(1), Component::X, thread, (thread as f32).to_bits());
         }
-        machine.run(&mut block, 0, (1 << CHUNK) - 1).ok()?;
+        context.run(&mut block, 0, (1 << CHUNK) - 1).ok()?;
         Some(general(|reg, component, thread| block.get(reg, component, thread)))
     })
 }
 
 fn run_timed(program: &Program, executable: &Executable) -> Option<Registers> {
-    with_machine(executable, |machine| {
+    with_context(executable, |context| {
         let timing = Timing::new(program, &Config::default());
         let mut source = OneChunk::default();
-        timed::run(machine, &timing, 0, &mut source).ok()?;
+        timed::run(context, &timing, 0, &mut source).ok()?;
         source.registers
     })
 }

@@ -1,8 +1,8 @@
 //! The hardware models, and how each is run.
 //!
 //! The only list of them: everything above asks [`MODELS`]. To add one, write a module with its
-//! simulation and its `default.toml`, a variant of [`Simulator`], [`RayMachine`] or
-//! [`PolygonMachine`], and a row here.
+//! simulation and its `default.toml`, a variant of [`Simulator`], [`RaySimulator`] or
+//! [`PolygonSimulator`], and a row here.
 
 use crate::peripheral::Choice;
 use crate::polygons::prior::Kind;
@@ -18,13 +18,13 @@ pub struct ModelInfo {
     pub name: &'static str,
     /// The name in reports.
     pub title: &'static str,
-    /// The principle of the machine, in a line without a period.
+    /// The principle of the hardware, in a line without a period.
     pub description: &'static str,
     /// The text of the default configuration in TOML, with the source of each number.
     pub default_text: &'static str,
     /// Finds what is wrong with a configuration of the model.
     pub check: fn(&str) -> Result<(), SettingsError>,
-    /// The code that simulates the machine.
+    /// The code that simulates the hardware.
     pub simulator: Simulator,
 }
 
@@ -34,7 +34,7 @@ impl Default for &'static ModelInfo {
     }
 }
 
-/// The code that simulates a machine, by what the machine does for an image.
+/// The code that simulates a hardware model, by what the model does for an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simulator {
     /// It runs all of the program, as it traces rays and shades: [`shadewright_render::rpu::simulate`].
@@ -42,14 +42,14 @@ pub enum Simulator {
     /// It shades what is visible: [`pixelflow::render`].
     PixelFlow,
     /// It traces rays; a host or its nodes shade.
-    Rays(RayMachine),
+    Rays(RaySimulator),
     /// It shows polygons whose colors a host has computed, and traces no rays.
-    Polygons(PolygonMachine),
+    Polygons(PolygonSimulator),
 }
 
-/// A machine that traces rays.
+/// A simulator of hardware that traces rays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RayMachine {
+pub enum RaySimulator {
     /// [`peripheral::simulate`], which chooses the polygons for a ray in this way.
     Peripheral(Choice),
     /// [`pipeline::simulate`].
@@ -58,14 +58,14 @@ pub enum RayMachine {
     Array,
 }
 
-/// A machine that shows polygons.
+/// A simulator of hardware that shows polygons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PolygonMachine {
+pub enum PolygonSimulator {
     /// [`tree::simulate`](fn@tree::simulate).
     ScanLineTree,
     /// [`hidden_lines::simulate`].
     HiddenLines,
-    /// [`prior::simulate`] of this machine.
+    /// [`prior::simulate`] of this design.
     Prior(Kind),
 }
 
@@ -109,7 +109,7 @@ pub static MODELS: &[ModelInfo] = &[
         description: "The ray tracing pipeline: a processor for each polygon, past which rays are streamed",
         default_text: pipeline::DEFAULT_TEXT,
         check: |text| pipeline::Config::parse(text).map(drop),
-        simulator: Simulator::Rays(RayMachine::Pipeline),
+        simulator: Simulator::Rays(RaySimulator::Pipeline),
     },
     ModelInfo {
         name: "array",
@@ -117,7 +117,7 @@ pub static MODELS: &[ModelInfo] = &[
         description: "The ray tracing array: a mesh of nodes, each with a part of space, that pass rays on",
         default_text: array::config::DEFAULT_TEXT,
         check: |text| array::config::Config::parse(text).map(drop),
-        simulator: Simulator::Rays(RayMachine::Array),
+        simulator: Simulator::Rays(RaySimulator::Array),
     },
     ModelInfo {
         name: "scan-line-tree",
@@ -125,7 +125,7 @@ pub static MODELS: &[ModelInfo] = &[
         description: "The scan-line tree: a processor for each polygon, and a tree that merges their segments",
         default_text: tree::DEFAULT_TEXT,
         check: |text| tree::Config::parse(text).map(drop),
-        simulator: Simulator::Polygons(PolygonMachine::ScanLineTree),
+        simulator: Simulator::Polygons(PolygonSimulator::ScanLineTree),
     },
     ModelInfo {
         name: "hidden-line",
@@ -134,28 +134,28 @@ pub static MODELS: &[ModelInfo] = &[
                       streamed; its output may be an .svg file",
         default_text: hidden_lines::DEFAULT_TEXT,
         check: |text| hidden_lines::Config::parse(text).map(drop),
-        simulator: Simulator::Polygons(PolygonMachine::HiddenLines),
+        simulator: Simulator::Polygons(PolygonSimulator::HiddenLines),
     },
-    prior_machine(
+    prior_model(
         "fuchs",
         "Fuchs",
         "Fuchs: processors that share the pixels out among them, each with a depth buffer",
         Kind::Fuchs,
     ),
-    prior_machine(
+    prior_model(
         "parke",
         "Parke",
         "Parke: a tree that splits polygons down to depth buffers for blocks of the image",
         Kind::Parke,
     ),
-    prior_machine("hybrid", "hybrid", "Parke's tree to some level, and Fuchs's processors below it", Kind::Hybrid),
-    prior_machine(
+    prior_model("hybrid", "hybrid", "Parke's tree to some level, and Fuchs's processors below it", Kind::Hybrid),
+    prior_model(
         "pixel-planes",
         "Pixel-planes",
         "Pixel-planes: a linear function of every polygon at every pixel",
         Kind::PixelPlanes,
     ),
-    prior_machine(
+    prior_model(
         "demeterscu",
         "Demeterscu",
         "Demeterscu: a processor for each polygon, past which pixels are streamed",
@@ -171,19 +171,19 @@ const fn peripheral(name: &'static str, title: &'static str, description: &'stat
         description,
         default_text: peripheral::DEFAULT_TEXT,
         check: |text| peripheral::Config::parse(text).map(drop),
-        simulator: Simulator::Rays(RayMachine::Peripheral(choice)),
+        simulator: Simulator::Rays(RaySimulator::Peripheral(choice)),
     }
 }
 
-/// The row of one of the machines that share [`prior`].
-const fn prior_machine(name: &'static str, title: &'static str, description: &'static str, kind: Kind) -> ModelInfo {
+/// The row of one of the designs that share [`prior`].
+const fn prior_model(name: &'static str, title: &'static str, description: &'static str, kind: Kind) -> ModelInfo {
     ModelInfo {
         name,
         title,
         description,
         default_text: prior::DEFAULT_TEXT,
         check: |text| prior::Config::parse(text).map(drop),
-        simulator: Simulator::Polygons(PolygonMachine::Prior(kind)),
+        simulator: Simulator::Polygons(PolygonSimulator::Prior(kind)),
     }
 }
 
@@ -192,7 +192,7 @@ pub fn named(name: &str) -> Option<&'static ModelInfo> {
     MODELS.iter().find(|model| model.name == name)
 }
 
-/// The name of a machine in reports.
+/// The name of a hardware model in reports.
 pub fn title(simulator: Simulator) -> &'static str {
     MODELS.iter().find(|model| model.simulator == simulator).map_or("", |model| model.title)
 }

@@ -12,7 +12,7 @@ pub struct Report {
     pub sections: Vec<Section>,
     /// Charts.
     pub charts: Vec<Chart>,
-    /// Sentences: what is left out, what limits the machine.
+    /// Sentences: what is left out, what limits the hardware.
     pub notes: Vec<String>,
 }
 
@@ -268,10 +268,10 @@ mod tests {
     fn report() -> Report {
         let entries =
             vec![entry("time", "time of a test", 0.333_333, "us").published(0.33), entry("rays", "rays", 12u64, "")];
-        let columns = [("name", "machine"), ("rate", "rays/s")];
+        let columns = [("name", "design"), ("rate", "rays/s")];
         let rows = vec![vec!["array".into(), 1234.5.into()], vec!["peripheral".into(), Cell::None]];
         let sections =
-            vec![Section::entries("host", "host", entries), Section::table("all", "machines", &columns, rows)];
+            vec![Section::entries("host", "host", entries), Section::table("all", "designs", &columns, rows)];
         Report { sections, notes: vec!["Nothing is left out.".into()], ..Report::default() }
     }
 
@@ -282,8 +282,8 @@ host                               published
   time of a test         0.3333       0.3300   us
   rays                       12
 
-machines
-  machine     rays/s
+designs
+  design      rays/s
   array         1234
   peripheral       -
 

@@ -205,7 +205,7 @@ impl FunctionRunner for Rpu {
         let loaded = loaded.with_instruction_set(self.instructions).on_engine(self.engine)?;
         let stop = AtomicBool::new(false);
         let data = loaded.data(&[[0; 4]]);
-        let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+        let context = loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
         let mut block = Block::new();
         let mut results = Vec::with_capacity(calls.len());
         for batch in calls.chunks(BLOCK) {
@@ -215,7 +215,7 @@ impl FunctionRunner for Rpu {
             let word = |lane: usize, k: usize| rows.get(lane).and_then(|r| r.get(k)).copied().unwrap_or(0);
             let inputs: Vec<[u32; BLOCK]> = (0..count).map(|k| std::array::from_fn(|lane| word(lane, k))).collect();
             let active = if batch.len() == BLOCK { u64::MAX } else { (1 << batch.len()) - 1 };
-            let outputs = loaded.run(&machine, &mut block, function, &inputs, active, module)?;
+            let outputs = loaded.run(&context, &mut block, function, &inputs, active, module)?;
             results.extend((0..batch.len()).map(|lane| outputs.iter().map(|row| row[lane]).collect::<Words>()));
         }
         Ok(results)
@@ -245,9 +245,9 @@ impl TimedRpu {
         let loaded = Loaded::with_options(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0, &self.options)?;
         let stop = AtomicBool::new(false);
         let data = loaded.data(&[[0; 4]]);
-        let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+        let context = loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
         let mut list = CallList { chunks: calls.chunks(CHUNK), results: vec![Vec::new(); calls.len()] };
-        let stats = loaded.run_timed(&machine, &loaded.timing(&self.config), function, &mut list, module)?;
+        let stats = loaded.run_timed(&context, &loaded.timing(&self.config), function, &mut list, module)?;
         Ok((list.results, stats))
     }
 }
@@ -303,11 +303,11 @@ pub fn registers_on_rpu(
     let loaded = Loaded::new(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0)?;
     let stop = AtomicBool::new(false);
     let data = loaded.data(&[[0; 4]]);
-    let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+    let context = loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
     let inputs: Vec<[u32; BLOCK]> = words(args).into_iter().map(|word| [word; BLOCK]).collect();
     let [mut before, mut after] = [Block::new(), Block::new()];
     loaded.set_arguments(&mut before, name, &inputs)?;
-    loaded.run(&machine, &mut after, name, &inputs, 1, module)?;
+    loaded.run(&context, &mut after, name, &inputs, 1, module)?;
     Ok(([before, after], *loaded.constants()))
 }
 

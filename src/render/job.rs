@@ -192,10 +192,10 @@ pub enum RenderError {
         reason: String,
     },
     /// A model of hardware cannot render the scene with its configuration.
-    #[error("{machine} cannot render this: {reason}")]
-    Machine {
-        /// The hardware model.
-        machine: &'static str,
+    #[error("{model} cannot render this: {reason}")]
+    Model {
+        /// The name of the model.
+        model: &'static str,
         /// Why.
         reason: String,
     },

@@ -8,7 +8,7 @@ use super::lanes::lanes_of;
 use super::random::Choices;
 use super::simd::InstructionSet;
 use super::tracing::{HitBlock, RayBlock, Tracer};
-use super::{BLOCK, Block, Executable, Limits, Machine, MachineError, Texture};
+use super::{BLOCK, Block, Executable, ExecutionContext, ExecutionError, Limits, Texture};
 use shadewright_base::random::hash;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -80,8 +80,8 @@ impl MemoryAndConstants {
         MemoryAndConstants { memory, constants }
     }
 
-    fn with_machine<T>(&self, program: &Executable, work: impl FnOnce(&Machine<'_>) -> T) -> T {
-        work(&Machine {
+    fn with_context<T>(&self, program: &Executable, work: impl FnOnce(&ExecutionContext<'_>) -> T) -> T {
+        work(&ExecutionContext {
             program,
             constants: &self.constants,
             memory: &self.memory,
@@ -95,21 +95,21 @@ impl MemoryAndConstants {
 }
 
 /// Runs the program once in each lane of `active`.
-fn in_lanes(machine: &Machine<'_>, active: u64, seed: u32) -> Result<Left, MachineError> {
+fn in_lanes(context: &ExecutionContext<'_>, active: u64, seed: u32) -> Result<Left, ExecutionError> {
     let mut block = Block::new();
     for reg in registers() {
         for c in Component::ALL {
             block.write(reg, c, &std::array::from_fn(|lane| initial(seed, reg, c, lane)));
         }
     }
-    let report = machine.run(&mut block, 0, active)?;
+    let report = context.run(&mut block, 0, active)?;
     let threads = (0..BLOCK).map(|lane| block.left_by(lane)).collect();
     Ok(Left { threads, rays: report.rays, bad_loads: report.bad_loads })
 }
 
 /// Runs the program in threads that share the lanes of a block. All start with the stack and scratch
 /// memory at zero.
-fn refilled(machine: &Machine<'_>, seed: u32) -> Result<Left, MachineError> {
+fn refilled(context: &ExecutionContext<'_>, seed: u32) -> Result<Left, ExecutionError> {
     let mut threads = vec![Vec::new(); THREADS];
     let (mut next, mut running) = (0, [None; BLOCK]);
     let mut supply = |block: &mut Block, free: u64| {
@@ -134,7 +134,7 @@ fn refilled(machine: &Machine<'_>, seed: u32) -> Result<Left, MachineError> {
         }
         starting
     };
-    let report = machine.run_refilled(&mut Block::new(), 0, &mut supply)?;
+    let report = context.run_refilled(&mut Block::new(), 0, &mut supply)?;
     Ok(Left { threads, rays: report.rays, bad_loads: 0 })
 }
 
@@ -170,7 +170,7 @@ pub fn of_engines(program: &Program, active: u64, seed: u32) -> Agreement {
         Err(error) => return Agreement::None(error.to_string()),
     };
     let given = MemoryAndConstants::new(program, seed);
-    let mut expected: Option<[Result<Left, MachineError>; 2]> = None;
+    let mut expected: Option<[Result<Left, ExecutionError>; 2]> = None;
     let mut agreement = Agreement::Errors;
     for set in InstructionSet::all() {
         for engine in ENGINES.iter().filter(|engine| engine.name != AUTO.name || set.name() == "portable") {
@@ -180,8 +180,8 @@ pub fn of_engines(program: &Program, active: u64, seed: u32) -> Agreement {
                 false => executable.clone().interpreted().with_instruction_set(set),
             };
             let Ok(loaded) = loaded.on_engine(engine) else { continue };
-            let found = given.with_machine(&loaded, |machine| in_lanes(machine, active, seed));
-            let batch = given.with_machine(&loaded, |machine| refilled(machine, seed));
+            let found = given.with_context(&loaded, |context| in_lanes(context, active, seed));
+            let batch = given.with_context(&loaded, |context| refilled(context, seed));
             let found = [found, batch];
             let Some(expected) = &expected else {
                 if found.iter().any(Result::is_ok) {

@@ -186,7 +186,7 @@ pub fn any_arithmetic() -> impl Strategy<Value = Instr> {
                 Reg::A | Reg::Special | Reg::Hit | Reg::HitTri | Reg::HitObj => Reg::Special,
             })
         })
-        .prop_filter("the machine has no such instruction", |instr| instr.validate().is_ok())
+        .prop_filter("the RPU has no such instruction", |instr| instr.validate().is_ok())
 }
 
 /// Programs of 1 to 20 instructions that can run. What [`Instr::validate`] refuses becomes

@@ -820,7 +820,7 @@ impl<'a> Parser<'_, 'a> {
             (Kind::Punct("="), Kind::Number("0")) => Ranges::ZERO,
             (Kind::Punct("<"), Kind::Number("1")) => Ranges::BELOW_ONE,
             (Kind::Punct(">="), Kind::Number("1")) => Ranges::NOT_BELOW_ONE,
-            _ => return Err(error(format!("expected {WANTED}"), span, "the machine cannot test this")),
+            _ => return Err(error(format!("expected {WANTED}"), span, "the RPU cannot test this")),
         };
         Ok((ranges, span))
     }

@@ -6,9 +6,9 @@
 use super::block::Block;
 use super::decode::DecodedProgram;
 use super::engine::{Code, Engine, EngineInfo, Threads, Unsupported};
+use super::execution::{ExecutionContext, ExecutionError, RunReport};
 use super::format::Format;
 use super::interpreter::Interpreter;
-use super::machine::{Machine, MachineError, RunReport};
 #[cfg(target_arch = "x86_64")]
 use super::native::NATIVE;
 use std::sync::{Arc, OnceLock};
@@ -82,11 +82,11 @@ impl Starting {
 impl Code for Starting {
     fn run(
         &self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
-    ) -> Result<RunReport, MachineError> {
-        self.code().run(machine, block, entry, threads)
+    ) -> Result<RunReport, ExecutionError> {
+        self.code().run(context, block, entry, threads)
     }
 }

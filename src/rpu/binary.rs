@@ -603,7 +603,7 @@ mod tests {
     use super::super::block::Block;
     use super::super::disasm::disassemble;
     use super::super::executable::Executable;
-    use super::super::machine::{Limits, Machine};
+    use super::super::execution::{ExecutionContext, Limits};
     use super::super::texture::Texture;
     use super::super::tracing::EmptyScene;
     use super::*;
@@ -618,7 +618,7 @@ mod tests {
         }
         let executable = Executable::new(program).expect("valid");
         let stop = AtomicBool::new(false);
-        let machine = Machine {
+        let context = ExecutionContext {
             program: &executable,
             constants: &[[0x3f00_0000; 4]; 32],
             memory: &[[1, 2, 3, 4]; 10],
@@ -629,7 +629,7 @@ mod tests {
             stop: &stop,
         };
         // An error is as good an end as any.
-        let _ = machine.run(&mut Block::new(), 0, 0x1234_5678_9abc_def1);
+        let _ = context.run(&mut Block::new(), 0, 0x1234_5678_9abc_def1);
     }
 
     proptest! {

@@ -47,9 +47,9 @@
 //! the order of the stores.
 
 use super::arith::{Mode, Registers};
+use super::execution::SCRATCH_BASE;
 use super::isa::{Component, Reg, STACK_WINDOW};
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
-use super::machine::SCRATCH_BASE;
 use super::simd::InstructionSet;
 use super::step::{Steps, Uniform};
 use super::texture::{TexelLog, TexelStore};

@@ -8,7 +8,7 @@ use super::step::{Operand, Recorder, Steps, Tests};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A checked and decoded program: what the interpreter runs, what the timed machine schedules, and
+/// A checked and decoded program: what the interpreter runs, what the timing model schedules, and
 /// what other engines translate.
 #[derive(Debug, Clone)]
 pub struct DecodedProgram {

@@ -1,6 +1,6 @@
 //! Dependency flags (Węgrzanowski 2006, §10, §13.6): finds for each instruction of a program the
 //! earlier ones of its thread that must have finished before it may issue ([`Waits`]), given the
-//! machine's latencies; or checks the flags that a program has.
+//! timing model's latencies; or checks the flags that a program has.
 //!
 //! An instruction waits for the results that it reads (read after write), and for those that it
 //! overwrites where they could finish after its own (write after write). It never waits for a read

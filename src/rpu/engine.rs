@@ -3,17 +3,17 @@
 //! An [`Engine`] loads a decoded program once; the [`Code`] that it returns runs a block, or a
 //! batch of threads that refills a block's lanes, from an entry point. All engines change the same
 //! state, a [`Block`](super::block), and give the same bits: the interpreter is the oracle. An
-//! engine keeps the limits of its [`Machine`], and ends at the next backward jump or call once the
-//! machine's stop flag is set.
+//! engine keeps the limits of its [`ExecutionContext`], and ends at the next backward jump or call
+//! once the context's stop flag is set.
 //!
 //! [`ENGINES`] is the table of engines. To add one, write a module with its [`Engine`] and add a
 //! row: the command line, the renderers and the tests that compare engines read the table.
 
 use super::block::Block;
 use super::decode::DecodedProgram;
+use super::execution::{ExecutionContext, ExecutionError, RunReport};
 use super::format::Format;
 use super::interpreter::Interpreter;
-use super::machine::{Machine, MachineError, RunReport};
 use super::simd::InstructionSet;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -28,20 +28,20 @@ pub trait Engine: Debug + Sync {
     fn load(&self, program: &Arc<DecodedProgram>) -> Result<Arc<dyn Code>, Unsupported>;
 }
 
-/// A program that an engine has loaded. `machine.program` is the executable that holds it.
+/// A program that an engine has loaded. `context.program` is the executable that holds it.
 pub trait Code: Debug + Send + Sync {
-    /// Runs threads from a code address until all have returned: see [`Machine::run`] and
-    /// [`Machine::run_refilled`].
+    /// Runs threads from a code address until all have returned: see [`ExecutionContext::run`] and
+    /// [`ExecutionContext::run_refilled`].
     ///
     /// # Errors
-    /// The errors of [`Machine::run`].
+    /// The errors of [`ExecutionContext::run`].
     fn run(
         &self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
-    ) -> Result<RunReport, MachineError>;
+    ) -> Result<RunReport, ExecutionError>;
 }
 
 /// The threads of a run.

@@ -3,16 +3,16 @@
 //! It takes a decoded instruction, a [`Group`] of lanes and the [`Block`] that holds their
 //! registers, and changes that block; a control operation returns the groups that result. A
 //! scheduler decides which group runs next and how long it takes: the interpreter's
-//! ([`super::interpreter`]) or the timed machine's ([`super::timed`]). As both run this code, both
+//! ([`super::interpreter`]) or the timing model's ([`super::timed`]). As both run this code, both
 //! give the same bits.
 
 use super::arith::{self, Mode};
 use super::block::{Block, Frame, column};
 use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
+use super::execution::{ExecutionContext, ExecutionError, SCRATCH_BASE};
 use super::format::Format;
 use super::isa::Component;
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
-use super::machine::{Machine, MachineError, SCRATCH_BASE};
 use super::step::Operand;
 use super::tracing::{HitBlock, RayBlock};
 use shadewright_bvh::RayBatch;
@@ -46,9 +46,9 @@ struct Tracing {
     hits: HitBlock,
 }
 
-/// The executor of the instructions of a machine's program.
+/// The executor of the instructions of a context's program.
 pub(super) struct Executor<'m> {
-    machine: &'m Machine<'m>,
+    context: &'m ExecutionContext<'m>,
     program: &'m DecodedProgram,
     mode: Mode,
     /// The first address after the memory image.
@@ -65,13 +65,13 @@ pub(super) struct Executor<'m> {
 }
 
 impl<'m> Executor<'m> {
-    /// An executor for a machine. The blocks that it is given are prepared for the machine's
+    /// An executor for a context. The blocks that it is given are prepared for the context's
     /// program and constants.
-    pub fn new(machine: &'m Machine<'m>) -> Executor<'m> {
-        let image_end = machine.memory.len().min(SCRATCH_BASE as usize) as u32;
-        let program = machine.program.decoded();
+    pub fn new(context: &'m ExecutionContext<'m>) -> Executor<'m> {
+        let image_end = context.memory.len().min(SCRATCH_BASE as usize) as u32;
+        let program = context.program.decoded();
         Executor {
-            machine,
+            context,
             program,
             mode: program.mode,
             image_end,
@@ -103,7 +103,7 @@ impl<'m> Executor<'m> {
     /// Executes an instruction but for its control operation; returns the lanes for which its
     /// condition holds.
     #[inline]
-    pub fn work(&mut self, block: &mut Block, work: &Work, group: Group) -> Result<u64, MachineError> {
+    pub fn work(&mut self, block: &mut Block, work: &Work, group: Group) -> Result<u64, ExecutionError> {
         match work {
             Work::Nothing => {}
             Work::Arith { steps, tests } => {
@@ -128,7 +128,7 @@ impl<'m> Executor<'m> {
         block: &mut Block,
         control: DecodedControl,
         group: Group,
-    ) -> Result<Option<Group>, MachineError> {
+    ) -> Result<Option<Group>, ExecutionError> {
         match control {
             DecodedControl::Jmp(target) => {
                 if target <= group.pc {
@@ -149,31 +149,31 @@ impl<'m> Executor<'m> {
     }
 
     /// Counts a backward jump or call of a group.
-    pub fn spend(&mut self, block: &mut Block, group: Group) -> Result<(), MachineError> {
-        let budget = self.machine.limits.budget;
-        if self.machine.stop.load(Ordering::Relaxed) {
-            return Err(MachineError::Stopped);
+    pub fn spend(&mut self, block: &mut Block, group: Group) -> Result<(), ExecutionError> {
+        let budget = self.context.limits.budget;
+        if self.context.stop.load(Ordering::Relaxed) {
+            return Err(ExecutionError::Stopped);
         }
         if block.spend(group.mask, budget) {
-            self.machine.stop.store(true, Ordering::Relaxed);
-            return Err(MachineError::Budget { pc: group.pc, budget });
+            self.context.stop.store(true, Ordering::Relaxed);
+            return Err(ExecutionError::Budget { pc: group.pc, budget });
         }
         Ok(())
     }
 
     /// Records the return address and shift of a call.
-    fn push_frame(&self, block: &mut Block, group: Group, push: u8) -> Result<(), MachineError> {
+    fn push_frame(&self, block: &mut Block, group: Group, push: u8) -> Result<(), ExecutionError> {
         let Group { mask, pc, depth, window } = group;
-        let limit = self.machine.limits.call_depth;
+        let limit = self.context.limits.call_depth;
         if depth >= limit {
-            return Err(MachineError::CallDepth { pc, limit });
+            return Err(ExecutionError::CallDepth { pc, limit });
         }
         block.push_frame(depth, mask, Frame { pc: pc + 1, push }, window + u32::from(push));
         Ok(())
     }
 
     /// Calls a function.
-    fn enter(&self, block: &mut Block, group: Group, target: u32, push: u8) -> Result<Option<Group>, MachineError> {
+    fn enter(&self, block: &mut Block, group: Group, target: u32, push: u8) -> Result<Option<Group>, ExecutionError> {
         self.push_frame(block, group, push)?;
         Ok(Some(group.inside(target, push)))
     }
@@ -185,7 +185,7 @@ impl<'m> Executor<'m> {
         caller: Group,
         address: &Operand,
         push: u8,
-    ) -> Result<Option<Group>, MachineError> {
+    ) -> Result<Option<Group>, ExecutionError> {
         self.push_frame(block, caller, push)?;
         let targets = block.registers(caller.window).read(address, Component::X, self.mode).to_array();
         let mut last = None;
@@ -193,7 +193,7 @@ impl<'m> Executor<'m> {
         while rest != 0 {
             let target = targets[rest.trailing_zeros() as usize];
             if target as usize >= self.program.code.len() {
-                return Err(MachineError::BadCall { pc: caller.pc, target });
+                return Err(ExecutionError::BadCall { pc: caller.pc, target });
             }
             let same = lanes_of(rest).filter(|&lane| targets[lane] == target).fold(0, |m, lane| m | 1 << lane);
             rest &= !same;
@@ -221,7 +221,7 @@ impl<'m> Executor<'m> {
         let mask = group.mask;
         let offset = i32::from(offset) as u32;
         let (image, columns) =
-            (&self.machine.memory[..self.image_end as usize], block.columns(to, 4 * usize::from(count)));
+            (&self.context.memory[..self.image_end as usize], block.columns(to, 4 * usize::from(count)));
         if let Some(base) = self.mode.uniform(block.column(base), mask) {
             let address = base.wrapping_add(offset);
             let first = address as usize;
@@ -256,7 +256,7 @@ impl<'m> Executor<'m> {
     /// Loads one vector from the same address for all lanes in `mask`.
     fn load_uniform(&mut self, block: &Block, mask: u64, to: u16, address: u32) {
         let to = block.columns(to, 4);
-        let vector = match self.machine.memory[..self.image_end as usize].get(address as usize) {
+        let vector = match self.context.memory[..self.image_end as usize].get(address as usize) {
             Some(vector) => *vector,
             None => match self.scratch_index(address).map(|index| block.scratch(index)) {
                 Some(Some(vector)) => return self.mode.copy(vector, to, mask),
@@ -284,7 +284,7 @@ impl<'m> Executor<'m> {
     /// The index in scratch memory of an address there.
     fn scratch_index(&self, address: u32) -> Option<usize> {
         let index = address.checked_sub(SCRATCH_BASE)?;
-        (index < self.machine.limits.scratch).then_some(index as usize)
+        (index < self.context.limits.scratch).then_some(index as usize)
     }
 
     fn store(
@@ -294,12 +294,12 @@ impl<'m> Executor<'m> {
         base: u16,
         offset: i16,
         src: &Operand,
-    ) -> Result<(), MachineError> {
+    ) -> Result<(), ExecutionError> {
         let Group { mask, pc, window, .. } = group;
         let offset = i32::from(offset) as u32;
         let index = |base: u32| {
             let address = base.wrapping_add(offset);
-            self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })
+            self.scratch_index(address).ok_or(ExecutionError::BadStore { pc, address })
         };
         if let Some(base) = self.mode.uniform(block.column(base), mask) {
             let index = index(base)?;
@@ -342,14 +342,14 @@ impl<'m> Executor<'m> {
         for (c, to) in Component::ALL.into_iter().zip(&mut at) {
             registers.read_floats(coord, c, format, 0..BLOCK, to);
         }
-        let texture = self.machine.textures.get(usize::from(texture)).copied();
+        let texture = self.context.textures.get(usize::from(texture)).copied();
         move |lane| texture?.address(at[0][lane], at[1][lane])
     }
 
     fn load_texels(&mut self, block: &Block, group: Group, to: u16, texture: u8, coord: &Operand) {
         let address = self.texels(block, group, texture, coord);
         for lane in lanes_of(group.mask) {
-            let texel = address(lane).and_then(|address| self.machine.memory.get(address)).copied().unwrap_or_default();
+            let texel = address(lane).and_then(|address| self.context.memory.get(address)).copied().unwrap_or_default();
             for (c, bits) in texel.into_iter().enumerate() {
                 block.column(to + c as u16).set(lane, bits);
             }
@@ -363,7 +363,7 @@ impl<'m> Executor<'m> {
         texture: u8,
         coord: &Operand,
         src: &Operand,
-    ) -> Result<(), MachineError> {
+    ) -> Result<(), ExecutionError> {
         let address = self.texels(block, group, texture, coord);
         let registers = block.registers(group.window);
         let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c, self.mode));
@@ -371,7 +371,7 @@ impl<'m> Executor<'m> {
             if let Some(address) = address(lane)
                 && !block.store_texel(lane, address, [0, 1, 2, 3].map(|c| values[c].get(lane)))
             {
-                return Err(MachineError::TooManyTexels { pc: group.pc });
+                return Err(ExecutionError::TooManyTexels { pc: group.pc });
             }
         }
         Ok(())
@@ -418,13 +418,13 @@ impl<'m> Executor<'m> {
             return false;
         }
         *hits = HitBlock::default();
-        self.machine.tracer.trace(rays, hits);
+        self.context.tracer.trace(rays, hits);
         (rays.rays.active, rays.any) = (0, 0);
         self.rays += u64::from(mask.count_ones());
         let HitBlock { found, shader, tri, obj } = hits;
         for lane in lanes_of(mask) {
             shader[lane] = match found.t[lane] >= 0.0 {
-                true => self.machine.shaders.get(shader[lane] as usize).copied().unwrap_or(u32::MAX),
+                true => self.context.shaders.get(shader[lane] as usize).copied().unwrap_or(u32::MAX),
                 false => 0,
             };
         }
@@ -444,7 +444,7 @@ impl<'m> Executor<'m> {
 
     /// Enters the call at a group's code address, whose backward jump has been counted: the groups
     /// that result.
-    pub fn enter_call(&mut self, block: &mut Block, group: Group) -> Result<Vec<Group>, MachineError> {
+    pub fn enter_call(&mut self, block: &mut Block, group: Group) -> Result<Vec<Group>, ExecutionError> {
         let control = self.program.code.get(group.pc as usize).and_then(|instr| instr.flow.control());
         let first = match control {
             Some(DecodedControl::Call { target, push }) => self.enter(block, group, target, push)?,

@@ -1,4 +1,4 @@
-//! Number formats: what the machine's floats are.
+//! Number formats: what the RPU's floats are.
 //!
 //! A float is held as an IEEE single in either format. [`F24`] is the narrower one: a number of 24
 //! bits, of which 32-bit patterns hold those that it has. This module takes and gives patterns and
@@ -72,7 +72,7 @@ impl Format {
     }
 }
 
-/// A float of the machine, as its arithmetic sees it. Every operation rounds once.
+/// A float of the RPU, as its arithmetic sees it. Every operation rounds once.
 pub(super) trait Number:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {

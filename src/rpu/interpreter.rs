@@ -19,8 +19,8 @@
 use super::block::Block;
 use super::decode::{DecodedControl, DecodedProgram, Flow};
 use super::engine::{Code, Engine, Supply, Threads, Unsupported};
+use super::execution::{ExecutionContext, ExecutionError, RunReport};
 use super::executor::{Executor, Group};
-use super::machine::{Machine, MachineError, RunReport};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -42,15 +42,15 @@ impl Engine for Interpreter {
 impl Code for Interpreter {
     fn run(
         &self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
-    ) -> Result<RunReport, MachineError> {
+    ) -> Result<RunReport, ExecutionError> {
         let (mask, supply) = threads.begin(block);
         block.begin();
-        block.prepare(&machine.program.decoded().steps, machine.constants);
-        let mut run = Run::new(machine, block, entry, supply);
+        block.prepare(&context.program.decoded().steps, context.constants);
+        let mut run = Run::new(context, block, entry, supply);
         run.current = Group { mask, pc: entry, depth: 0, window: 0 };
         run.finish()
     }
@@ -59,14 +59,14 @@ impl Code for Interpreter {
 /// Continues a run that another engine began: with its groups, and the lanes that have ended in
 /// a refilled batch.
 pub(super) fn resume(
-    machine: &Machine<'_>,
+    context: &ExecutionContext<'_>,
     block: &mut Block,
     entry: u32,
     groups: Vec<Group>,
     supply: Option<&mut Supply<'_>>,
-) -> Result<RunReport, MachineError> {
+) -> Result<RunReport, ExecutionError> {
     let running = groups.iter().fold(0, |all, group| all | group.mask);
-    let mut run = Run::new(machine, block, entry, supply);
+    let mut run = Run::new(context, block, entry, supply);
     if let Some(refill) = &mut run.refill {
         refill.ended = !running;
     }
@@ -153,12 +153,17 @@ impl Refill<'_, '_> {
 
 impl<'m, 'b, 's> Run<'m, 'b, 's> {
     /// A run of a prepared block, without threads yet.
-    fn new(machine: &'m Machine<'m>, block: &'b mut Block, entry: u32, supply: Option<&'b mut Supply<'s>>) -> Self {
-        let program = machine.program.decoded();
+    fn new(
+        context: &'m ExecutionContext<'m>,
+        block: &'b mut Block,
+        entry: u32,
+        supply: Option<&'b mut Supply<'s>>,
+    ) -> Self {
+        let program = context.program.decoded();
         Run {
             program,
             block,
-            executor: Executor::new(machine),
+            executor: Executor::new(context),
             current: Group { mask: 0, pc: entry, depth: 0, window: 0 },
             waiting: Vec::new(),
             limit: u32::MAX,
@@ -173,7 +178,7 @@ impl<'m, 'b, 's> Run<'m, 'b, 's> {
         }
     }
 
-    fn finish(mut self) -> Result<RunReport, MachineError> {
+    fn finish(mut self) -> Result<RunReport, ExecutionError> {
         while self.current.mask != 0 {
             if let Some((control, passed)) = self.straight()? {
                 let stay = self.current.mask & !passed;
@@ -194,7 +199,7 @@ impl<'m, 'b, 's> Run<'m, 'b, 's> {
     /// Runs the current group, or the part of it that runs first where lanes jump, up to a call or
     /// a return that some of its lanes take: returns it with these lanes, which are still in the
     /// group. `None` where the group has reached one that waits.
-    fn straight(&mut self) -> Result<Option<(DecodedControl, u64)>, MachineError> {
+    fn straight(&mut self) -> Result<Option<(DecodedControl, u64)>, ExecutionError> {
         let program = self.program;
         // The fields of the group are local variables: reading it whole after a change of one waits
         // for memory. That was half of the time of the branches of `cargo bench --bench rpu --
@@ -204,7 +209,7 @@ impl<'m, 'b, 's> Run<'m, 'b, 's> {
         let mut lanes = u64::from(mask.count_ones());
         let (mut issued, mut executed) = (0, 0);
         let taken = loop {
-            let Some(instr) = program.code.get(pc as usize) else { return Err(MachineError::PastEnd { pc }) };
+            let Some(instr) = program.code.get(pc as usize) else { return Err(ExecutionError::PastEnd { pc }) };
             let here = Group { mask, pc, ..group };
             let mut diverged = false;
             if instr.run > 0 {
@@ -264,7 +269,7 @@ impl<'m, 'b, 's> Run<'m, 'b, 's> {
     }
 
     /// Moves the current group as a control operation says.
-    fn control(&mut self, control: DecodedControl) -> Result<(), MachineError> {
+    fn control(&mut self, control: DecodedControl) -> Result<(), ExecutionError> {
         match self.executor.control(self.block, control, self.current)? {
             Some(group) => self.current = group,
             None => {

@@ -3,7 +3,7 @@
 //!
 //! This is tables 2.1 to 2.3 of Węgrzanowski 2006 with the integer operations in `w` that the
 //! thesis omits. It is what the assembler makes, the code generator makes, the binary form stores
-//! and the machine decodes; what is *valid* is decided in one place, by [`Instr::validate`] and
+//! and the RPU decodes; what is *valid* is decided in one place, by [`Instr::validate`] and
 //! [`Program::validate`]. It knows neither text, nor bits, nor how an instruction runs.
 //!
 //! # What an instruction does
@@ -233,7 +233,7 @@ impl Multiplier {
     /// −1.
     pub const MINUS_ONE: Multiplier = Multiplier { negate: true, scale: Scale::One };
 
-    /// The multiplier of a factor, if the machine has it.
+    /// The multiplier of a factor, if the RPU has it.
     pub fn from_factor(factor: f32) -> Option<Multiplier> {
         let scale = Scale::ALL.into_iter().find(|s| s.factor() == factor.abs())?;
         Some(Multiplier { negate: factor < 0.0, scale })
@@ -745,7 +745,7 @@ pub struct Split {
 
 impl Split {
     /// The split of two operations: 3/1 if the second writes `w` alone, else 2/2. Whether the
-    /// machine has it, [`Split::validate`] checks.
+    /// RPU has it, [`Split::validate`] checks.
     pub fn new(first: Arith, second: Arith) -> Split {
         let kind = if second.dst.mask == Mask::W { SplitKind::ThreeOne } else { SplitKind::TwoTwo };
         Split { kind, first, second }

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`isa`], [`asm`], [`disasm`], [`binary`] | the instruction set, and the text and binary forms of programs |
 //! | [`link`] | joins programs |
-//! | [`machine`] | an executable with its data; limits, errors, reports |
+//! | [`execution`] | an executable with its data; limits, errors, reports |
 //! | [`engine`] | the engines that run executables, and their table; `interpreter` is the first |
 //! | [`block`] | the state of 64 threads, and its layout |
 //! | `decode`, `step`, `arith`, `executor` | the decoded program, and how the interpreter executes it |
@@ -29,6 +29,7 @@ pub mod depend;
 pub mod disasm;
 pub mod engine;
 mod executable;
+pub mod execution;
 mod executor;
 pub mod format;
 mod interpreter;
@@ -37,7 +38,6 @@ mod lanes;
 pub mod link;
 #[cfg(test)]
 mod listings;
-pub mod machine;
 mod moves;
 #[cfg(target_arch = "x86_64")]
 pub mod native;
@@ -52,7 +52,7 @@ pub use block::Block;
 pub use decode::DecodedProgram;
 pub use engine::{ENGINES, Engine, EngineInfo};
 pub use executable::Executable;
+pub use execution::{ExecutionContext, ExecutionError, Limits, RunReport};
 pub use lanes::BLOCK;
-pub use machine::{Limits, Machine, MachineError, RunReport};
 pub use texture::{TexelStore, Texture};
 pub use tracing::{EmptyScene, HitBlock, RayBlock, Tracer};

@@ -1,6 +1,6 @@
 //! The CPU's vector instructions, where what the compiler makes of portable code is slow.
 //!
-//! A [`Simd`] is an instruction set that the machine's arithmetic is compiled for (see
+//! A [`Simd`] is an instruction set that the RPU's arithmetic is compiled for (see
 //! [`super::arith`]). It has the few operations on the lanes of a group that differ: selection by a
 //! bit mask, the bit mask of a comparison, and conversions to integers. Nearly everything else is
 //! the same code, compiled for each instruction set. All give the same bits.

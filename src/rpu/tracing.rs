@@ -21,7 +21,7 @@ pub struct HitBlock {
     /// Hits, with the weights of a triangle's second and third vertex; `t` is below 0 for a miss.
     /// The indices of primitives are for the tracer's own use.
     pub found: HitBatch,
-    /// Index of the object's shader entry: the machine writes its code address to `HIT.w`.
+    /// Index of the object's shader entry: the RPU writes its code address to `HIT.w`.
     pub shader: [u32; BLOCK],
     /// Address of the triangle's record.
     pub tri: [u32; BLOCK],

@@ -109,7 +109,7 @@ impl Default for Display {
 
 /// The state of a back end.
 #[derive(Clone, Debug)]
-pub struct BackendModel {
+pub struct BackendState {
     /// The back end's latest image.
     pub shown: Option<Arc<Shown>>,
     /// True if it is compiling a program.
@@ -125,7 +125,7 @@ pub struct BackendModel {
 /// Passes and frames whose times are plotted.
 const PLOTTED: usize = 240;
 
-impl Default for BackendModel {
+impl Default for BackendState {
     fn default() -> Self {
         Self { shown: None, preparing: false, kernels: [0, 0], failure: None, passes: History::of(PLOTTED) }
     }
@@ -261,7 +261,7 @@ pub struct Model {
     /// Why the current scene cannot be rendered.
     pub failure: Option<Arc<Failure>>,
     /// One for each of [`Backend::INTERACTIVE`], in its order.
-    backends: [BackendModel; Backend::INTERACTIVE.len()],
+    backends: [BackendState; Backend::INTERACTIVE.len()],
     /// How the image is shown.
     pub display: Display,
     /// Samples per pixel set by the user; `None` for the scene's.
@@ -323,7 +323,7 @@ impl Model {
     }
 
     /// A back end.
-    pub fn backend(&self, backend: Backend) -> &BackendModel {
+    pub fn backend(&self, backend: Backend) -> &BackendState {
         &self.backends[backend.index()]
     }
 

@@ -74,8 +74,8 @@ fn published_numbers_stand_beside_measured_ones() {
     let tree = report(CUBES, "scan-line-tree", &[]);
     assert_eq!(tree["published"]["front.instructions"], Value::from(3652), "{}", tree["published"]);
     let planes = report(CUBES, "pixel-planes", &[]);
-    assert_eq!(number(&planes, "machine.chips_512"), 512.0);
-    assert!((number(&planes, "machine.rate") - 30_000.0).abs() < 1500.0, "{}", planes["machine"]);
+    assert_eq!(number(&planes, "hardware.chips_512"), 512.0);
+    assert!((number(&planes, "hardware.rate") - 30_000.0).abs() < 1500.0, "{}", planes["hardware"]);
     let lines = report(CUBES, "hidden-line", &[]);
     assert!(!lines["published"].as_object().expect("an object").is_empty());
 }
@@ -87,7 +87,7 @@ fn sizes_are_swept_and_charted() {
     let report = report(CUBES, "fuchs", &["--sweep", "--charts", &charts]);
     assert_eq!(report["sweep"].as_array().map(Vec::len), Some(11));
     assert!(folder.path().join("processors.svg").is_file());
-    assert_eq!(report["machines"].as_array().map(Vec::len), Some(5));
+    assert_eq!(report["designs"].as_array().map(Vec::len), Some(5));
 }
 
 #[test]

@@ -141,10 +141,10 @@ fn options_of_other_models_are_refused() {
 fn the_peripheral_has_its_published_numbers() {
     let report = report(CUBES, "rtp", &[]);
     assert_eq!(number(&report, "scene.polygons"), 498.0);
-    assert_eq!(number(&report, "machine.operations"), 54.0);
-    assert_eq!(number(&report, "machine.stages"), 17.0);
-    assert!((number(&report, "machine.latency_us") - 5.6).abs() < 0.1);
-    assert!((number(&report, "machine.megaflops") - 162.0).abs() < 1e-9);
+    assert_eq!(number(&report, "hardware.operations"), 54.0);
+    assert_eq!(number(&report, "hardware.stages"), 17.0);
+    assert!((number(&report, "hardware.latency_us") - 5.6).abs() < 0.1);
+    assert!((number(&report, "hardware.megaflops") - 162.0).abs() < 1e-9);
     // Every vision ray meets every polygon.
     let tests = number(&report, "rays.tests_per_ray");
     assert!(tests > 300.0 && tests <= 498.0, "{tests}");
@@ -174,7 +174,7 @@ fn an_array_ends_by_itself_and_its_heat_map_has_a_pixel_a_node() {
     let report = report(MIRRORS, "array", &more);
     let notes = report["notes"].to_string();
     assert!(notes.contains("announced the end"), "{notes}");
-    assert_eq!(number(&report, "machine.nodes"), 12.0);
+    assert_eq!(number(&report, "hardware.nodes"), 12.0);
     let Image { width, height, .. } = image_file::read(&heat).expect("an image");
     assert_eq!((width, height), (4, 3));
 }
@@ -185,7 +185,7 @@ fn an_array_whose_nodes_have_too_little_memory_says_so() {
     let config = folder.path().join("small.toml");
     std::fs::write(&config, "node.memory_bytes = 30000\n").expect("it can be written");
     let small = report(CUBES, "array", &["--config", &config.to_string_lossy()]);
-    let nodes = number(&small, "machine.too_small");
+    let nodes = number(&small, "hardware.too_small");
     let note = format!("The scene does not fit: {nodes} of 64 nodes need more than the 30000 bytes");
     assert!(nodes > 0.0 && small["notes"].to_string().contains(&note), "{}", small["notes"]);
     assert!(!report(CUBES, "array", &[])["notes"].to_string().contains("does not fit"));

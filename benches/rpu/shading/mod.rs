@@ -23,7 +23,7 @@ use shadewright::program::find_texture_function;
 use shadewright::program::textures::{Texture, Textures};
 use shadewright::render::call::CALL_BUDGET;
 use shadewright::render::rpu::{Entry, Loaded};
-use shadewright::rpu::{BLOCK, Block, EmptyScene, Machine};
+use shadewright::rpu::{BLOCK, Block, EmptyScene, ExecutionContext};
 use shadewright::text::source::SourceMap;
 use shadewright::texture::{DEFAULT_WRAPS, Pyramid};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub fn points(side: usize) -> anyhow::Result<Value> {
 fn measured<S: Shading>(memory: &Memory, side: usize) -> anyhow::Result<Value> {
     let function = Compiled::new(S::NAME)?;
     let (data, stop) = (function.loaded.data(&memory.image), AtomicBool::new(false));
-    let machine = function.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+    let context = function.loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
     let all = Points::grid(side);
     let mut results = Map::new();
     // The cached points are a band through the middle of the grid, where all branches are taken.
@@ -66,7 +66,7 @@ fn measured<S: Shading>(memory: &Memory, side: usize) -> anyhow::Result<Value> {
         let mut best = [f64::INFINITY; 3];
         for run in 0..=RUNS {
             let times = [
-                seconds(turns, || function.shade(&machine, points, &mut rpu))?,
+                seconds(turns, || function.shade(&context, points, &mut rpu))?,
                 seconds(turns, || {
                     plain::shade::<S, 1>(memory, points, &mut scalar);
                     Ok(())
@@ -145,7 +145,7 @@ impl Compiled {
     }
 
     /// Shades points, a block of threads at a time.
-    fn shade(&self, machine: &Machine<'_>, points: &Points, colors: &mut Points) -> anyhow::Result<()> {
+    fn shade(&self, context: &ExecutionContext<'_>, points: &Points, colors: &mut Points) -> anyhow::Result<()> {
         let mut block = Block::new();
         for at in (0..points.len()).step_by(BLOCK) {
             block.start_lanes(u64::MAX);
@@ -169,7 +169,7 @@ impl Compiled {
 pub fn assert_agreement<S: Shading>(memory: &Memory) {
     let function = Compiled::new(S::NAME).expect("it compiles");
     let (data, stop) = (function.loaded.data(&memory.image), AtomicBool::new(false));
-    let machine = function.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+    let context = function.loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
     let points = Points::grid(16);
     let [mut rpu, mut scalar, mut wide] = [(); 3].map(|()| Points::black(points.len()));
     function.shade(&machine, &points, &mut rpu).expect("it runs");

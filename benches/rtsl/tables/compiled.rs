@@ -11,7 +11,7 @@ use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Object};
 use shadewright::program::unpack;
 use shadewright::render::rpu::{Entry, Loaded};
-use shadewright::rpu::{BLOCK, Block, Machine};
+use shadewright::rpu::{BLOCK, Block, ExecutionContext};
 
 /// The address of an object's parameters.
 const PARAMETERS: u32 = 1;
@@ -96,14 +96,19 @@ impl Compiled {
     }
 
     /// Asks for all rays, a block at a time.
-    pub fn blocks(&self, machine: &Machine<'_>, inputs: &Columns, outputs: &mut Columns) -> anyhow::Result<()> {
-        run_blocks(machine, &self.entry, &[], inputs, outputs)
+    pub fn blocks(
+        &self,
+        context: &ExecutionContext<'_>,
+        inputs: &Columns,
+        outputs: &mut Columns,
+    ) -> anyhow::Result<()> {
+        run_blocks(context, &self.entry, &[], inputs, outputs)
     }
 
     /// The same where all rays have one origin.
     pub fn blocks_from_one(
         &self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         [origin, rest]: &[Entry; 2],
         inputs: &Columns,
         outputs: &mut Columns,
@@ -112,11 +117,16 @@ impl Compiled {
         put_one(&mut block, origin, inputs, 0);
         machine.run(&mut block, origin.address, 1).map_err(|e| anyhow!("{e}"))?;
         let known: Vec<u32> = origin.results.iter().map(|&(reg, component)| block.get(reg, component, 0)).collect();
-        run_blocks(machine, rest, &known, inputs, outputs)
+        run_blocks(context, rest, &known, inputs, outputs)
     }
 
     /// Asks for one ray of [`SPARSE`], each by itself; gives how many there are.
-    pub fn single(&self, machine: &Machine<'_>, inputs: &Columns, outputs: &mut Columns) -> anyhow::Result<usize> {
+    pub fn single(
+        &self,
+        context: &ExecutionContext<'_>,
+        inputs: &Columns,
+        outputs: &mut Columns,
+    ) -> anyhow::Result<usize> {
         let mut block = Block::new();
         let count = inputs[0].len().div_ceil(SPARSE);
         for at in (0..inputs[0].len()).step_by(SPARSE) {
@@ -142,7 +152,7 @@ fn put_one(block: &mut Block, entry: &Entry, inputs: &Columns, at: usize) {
 
 /// Runs an entry for all rays, with some words behind the parameters that are the same for all.
 fn run_blocks(
-    machine: &Machine<'_>,
+    context: &ExecutionContext<'_>,
     entry: &Entry,
     known: &[u32],
     inputs: &Columns,

@@ -27,7 +27,7 @@ use shadewright::lang::preprocess::Options;
 use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Unit};
 use shadewright::render::call::CALL_BUDGET;
-use shadewright::rpu::{BLOCK, EmptyScene, Machine};
+use shadewright::rpu::{BLOCK, EmptyScene, ExecutionContext};
 use shadewright::text::source::SourceMap;
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
@@ -193,15 +193,15 @@ impl Measured {
     fn new<R: Routine>(side: usize) -> anyhow::Result<Self> {
         let compiled = Compiled::new::<R>()?;
         let (data, stop) = (compiled.loaded.data(&compiled.memory), AtomicBool::new(false));
-        let machine = compiled.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+        let context = compiled.loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
         let all = inputs::<R>(side);
         // The cached rays are a band through the middle of the image.
         let count = CACHED.min(all[0].len());
         let begin = (all[0].len() - count) / 2 / BLOCK * BLOCK;
         let band: Columns = all.iter().map(|column| column[begin..begin + count].to_vec()).collect();
         let turns = all[0].len() / count;
-        let streaming = times::<R>(&compiled, &machine, &all, 1)?;
-        let cached = times::<R>(&compiled, &machine, &band, turns)?;
+        let streaming = times::<R>(&compiled, &context, &all, 1)?;
+        let cached = times::<R>(&compiled, &context, &band, turns)?;
         Ok(Self { name: R::NAME, streaming, cached })
     }
 
@@ -229,7 +229,7 @@ fn rounded_finely(x: f64) -> Value {
 /// The best of some runs of each, alternately.
 fn times<R: Routine>(
     compiled: &Compiled,
-    machine: &Machine<'_>,
+    context: &ExecutionContext<'_>,
     rays: &Columns,
     turns: usize,
 ) -> anyhow::Result<Times> {
@@ -240,18 +240,18 @@ fn times<R: Routine>(
         let start = Instant::now();
         let mut single = 0;
         for _ in 0..turns {
-            single += compiled.single(machine, rays, &mut sparse)?;
+            single += compiled.single(context, rays, &mut sparse)?;
         }
         let one = start.elapsed().as_secs_f64() / single as f64;
         let start = Instant::now();
         for _ in 0..turns {
-            compiled.blocks(machine, rays, &mut rpu)?;
+            compiled.blocks(context, rays, &mut rpu)?;
         }
         let many = start.elapsed().as_secs_f64();
         let start = Instant::now();
         for _ in 0..turns {
             if let Some(parts) = &compiled.parts {
-                compiled.blocks_from_one(machine, parts, rays, &mut parted)?;
+                compiled.blocks_from_one(context, parts, rays, &mut parted)?;
             }
         }
         let from_one = start.elapsed().as_secs_f64();
@@ -376,7 +376,7 @@ fn print_times(title: &str, table: &[Measured]) {
 pub fn assert_agreement<R: Routine>() {
     let compiled = Compiled::new::<R>().expect(R::NAME);
     let (data, stop) = (compiled.loaded.data(&compiled.memory), AtomicBool::new(false));
-    let machine = compiled.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+    let context = compiled.loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
     let rays = inputs::<R>(24);
     let [mut rpu, mut single, mut scalar, mut wide] = [(); 4].map(|()| vec![vec![0.0; 24 * 24]; R::OUTPUTS]);
     compiled.blocks(&machine, &rays, &mut rpu).expect("it runs");

@@ -26,7 +26,7 @@ pub enum Benchmark {
     /// Ray-tracing hardware on the same scenes: published numbers, the array against the peripheral,
     /// rays a second, operations and bytes a ray, and the same designs with today's clocks and
     /// memories
-    RayMachines(RayMachinesArgs),
+    RayMachines(RayModelsArgs),
     /// Time from the start of the program to the image of the built-in scene
     Startup(StartupArgs),
     /// Time from saving a shader to the first new pixels, on the RPU (CPU)
@@ -113,7 +113,7 @@ pub struct BackendsArgs {
 
 /// `bench ray-machines`.
 #[derive(Debug, Args)]
-pub struct RayMachinesArgs {
+pub struct RayModelsArgs {
     /// The scenes; three of the repository by default. Arrays of several sizes and mappings are
     /// simulated in the first
     #[arg(value_name = "SCENE")]

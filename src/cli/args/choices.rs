@@ -255,7 +255,7 @@ pub const HIDDEN_LINES: [Row<Hidden>; 2] =
 /// Sources of the colors of polygon hardware.
 pub const COLOR_SOURCES: [Row<Colors>; 2] = [
     ("shaders", "The scene's shaders, which the host runs at the corners", Colors::Shaders),
-    ("machine", "The hardware's own lighting: ambient and distant lights on matte surfaces", Colors::Machine),
+    ("machine", "The hardware's own lighting: ambient and distant lights on matte surfaces", Colors::Hardware),
 ];
 
 /// How polygon hardware interpolates colors.

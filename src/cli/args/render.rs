@@ -2,7 +2,7 @@
 
 use super::*;
 use clap::{Args, ValueEnum};
-use shadewright::machines::models::PolygonMachine;
+use shadewright::machines::models::PolygonSimulator;
 use shadewright::render::adaptive::MAX_DEPTH;
 use shadewright::render::part::Share;
 use shadewright::rpu::format::Format;
@@ -68,7 +68,7 @@ pub struct RenderArgs {
     /// Draw on this polygon hardware in place of a backend: hidden-line makes a line drawing, as
     /// an .svg file or an image. `shadewright simulate` also says what that costs
     #[arg(long = "machine", value_parser = polygon_hardware(), value_name = "MODEL", conflicts_with_all = ["layers", "watch", "resume", "preview", "part", "target_error", "crop", "pattern", "seed", "sampler", "json", "backend", "format", "adapter", "schedule", "traversal", "engine", "compare", "stats"], hide_short_help = true, help_heading = heading::BACKEND)]
-    pub model: Option<PolygonMachine>,
+    pub model: Option<PolygonSimulator>,
     /// How lines are drawn.
     #[command(flatten)]
     pub drawing: DrawingArgs,

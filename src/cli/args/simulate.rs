@@ -3,7 +3,7 @@
 use super::*;
 use clap::Args;
 use shadewright::machines::array::mapping::Mapping;
-use shadewright::machines::models::{MODELS, ModelInfo, PolygonMachine, Simulator};
+use shadewright::machines::models::{MODELS, ModelInfo, PolygonSimulator, Simulator};
 use shadewright::machines::polygons::hidden_lines::{Edges, Hidden};
 use shadewright::machines::polygons::of_job::{Colors, Interpolation};
 use shadewright::render::Backend;
@@ -178,7 +178,7 @@ fn models() -> NamedChoice<&'static ModelInfo> {
 }
 
 /// The hardware models that `render` draws with.
-pub fn polygon_hardware() -> NamedChoice<PolygonMachine> {
+pub fn polygon_hardware() -> NamedChoice<PolygonSimulator> {
     NamedChoice::new(MODELS.iter().filter_map(|model| match model.simulator {
         Simulator::Polygons(hardware) => Some((model.name, model.description, hardware)),
         _ => None,

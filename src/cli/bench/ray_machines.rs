@@ -5,7 +5,7 @@
 //! its rays a second are measured on the GPU, or the software driver, of this one.
 
 use super::backends::scene_args;
-use crate::cli::args::{RayMachinesArgs, SceneArgs, Size};
+use crate::cli::args::{RayModelsArgs, SceneArgs, Size};
 use crate::cli::backend::gpu_renderer;
 use crate::cli::charts;
 use crate::cli::failure::Failure;
@@ -33,7 +33,7 @@ use std::time::Instant;
 const SCENES: [&str; 3] = ["assets/machines/cubes-83.rib", "assets/scenes/mirrors.rib", "assets/scenes/quadrics.rib"];
 
 /// Prints the estimate, the study of the array on the first scene, and the comparison of every scene.
-pub fn run(args: &RayMachinesArgs) -> Result<(), Failure> {
+pub fn run(args: &RayModelsArgs) -> Result<(), Failure> {
     if args.print_assumptions {
         print!("{}", comparison::DEFAULT_TEXT);
         return Ok(());
@@ -68,7 +68,7 @@ pub fn run(args: &RayMachinesArgs) -> Result<(), Failure> {
 }
 
 /// Prints a report, or keeps it for the document, and writes its charts.
-fn show(args: &RayMachinesArgs, name: &str, report: &Report, document: &mut Map<String, Value>) -> Result<(), Failure> {
+fn show(args: &RayModelsArgs, name: &str, report: &Report, document: &mut Map<String, Value>) -> Result<(), Failure> {
     charts::write(args.charts.as_deref(), report)?;
     match args.json {
         true => drop(document.insert(name.to_string(), report.json())),
@@ -125,7 +125,7 @@ impl Opened {
     /// The designs on the scene.
     fn designs(
         &self,
-        args: &RayMachinesArgs,
+        args: &RayModelsArgs,
         today: &Assumptions,
         array: &array::config::Config,
         rays: &array::render::Rays,
@@ -188,7 +188,7 @@ fn shading(scene: &SceneArgs, shown: Work<'_>, bytes: f64) -> Result<Design, Fai
 }
 
 /// Seconds of a frame on the GPU, after one that is not counted; `None` where there is no adapter.
-fn gpu_seconds(args: &RayMachinesArgs, job: &Job) -> Result<Option<f64>, RenderError> {
+fn gpu_seconds(args: &RayModelsArgs, job: &Job) -> Result<Option<f64>, RenderError> {
     let Ok(mut renderer) = gpu_renderer(&args.adapter, args.traversal, Schedule::Wavefront) else { return Ok(None) };
     eprintln!("the GPU kernel is measured on {}", renderer.describe());
     renderer.render(job, &|_| {})?;

@@ -13,7 +13,7 @@ use super::super::run::program::Form;
 use super::{SIMULATING, read_config_with};
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
-use shadewright::machines::models::PolygonMachine;
+use shadewright::machines::models::PolygonSimulator;
 use shadewright::machines::polygons::model::Model as Polygons;
 use shadewright::machines::polygons::of_job::{Colors, Interpolation};
 use shadewright::machines::polygons::tree::config as tree_config;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Runs the model on the scene, writes what it draws and prints the report.
-pub fn run(args: &SimulateArgs, hardware: PolygonMachine) -> Result<(), Failure> {
+pub fn run(args: &SimulateArgs, hardware: PolygonSimulator) -> Result<(), Failure> {
     check(args, hardware)?;
     let (state, job) = open(args)?;
     let simulation = Simulation { hardware, args, job: &job, state: &state };
@@ -55,12 +55,12 @@ pub fn run(args: &SimulateArgs, hardware: PolygonMachine) -> Result<(), Failure>
 }
 
 /// Draws the scene into a file.
-pub fn draw(args: &SimulateArgs, hardware: PolygonMachine) -> Result<(), Failure> {
+pub fn draw(args: &SimulateArgs, hardware: PolygonSimulator) -> Result<(), Failure> {
     check(args, hardware)?;
     let (state, job) = open(args)?;
     let simulation = Simulation { hardware, args, job: &job, state: &state };
     let (image, svg) = match simulation.hardware {
-        PolygonMachine::HiddenLines => simulation.drawing()?,
+        PolygonSimulator::HiddenLines => simulation.drawing()?,
         _ => (simulation.run()?.image, None),
     };
     write(args, &image, svg.as_deref())?;
@@ -89,12 +89,12 @@ fn write(args: &SimulateArgs, image: &Image, svg: Option<&str>) -> Result<(), Fa
 }
 
 /// Refuses what the model cannot do, before anything is rendered.
-fn check(args: &SimulateArgs, hardware: PolygonMachine) -> Result<(), Failure> {
+fn check(args: &SimulateArgs, hardware: PolygonSimulator) -> Result<(), Failure> {
     if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on this hardware: name a scene"));
     }
-    let draws_lines = hardware == PolygonMachine::HiddenLines;
-    if args.charts.is_some() && !args.hardware.sweep && hardware != PolygonMachine::ScanLineTree {
+    let draws_lines = hardware == PolygonSimulator::HiddenLines;
+    if args.charts.is_some() && !args.hardware.sweep && hardware != PolygonSimulator::ScanLineTree {
         return Err(Failure::input("error: --charts shows what --sweep finds on this hardware: add --sweep"));
     }
     side(args)?;
@@ -120,7 +120,7 @@ fn side(args: &SimulateArgs) -> Result<u32, Failure> {
 /// Where the colors of a line drawing come from: black lines need no shaders.
 fn colors_of(config: &hidden_lines::Config) -> Colors {
     match config.drawing.color {
-        hidden_lines::Color::Black => Colors::Machine,
+        hidden_lines::Color::Black => Colors::Hardware,
         hidden_lines::Color::Object => Colors::Shaders,
     }
 }
@@ -156,7 +156,7 @@ struct Drawn {
 
 /// A hardware model and its scene.
 struct Simulation<'a> {
-    hardware: PolygonMachine,
+    hardware: PolygonSimulator,
     args: &'a SimulateArgs,
     job: &'a Job,
     state: &'a State,
@@ -165,9 +165,9 @@ struct Simulation<'a> {
 impl Simulation<'_> {
     fn run(&self) -> Result<Drawn, Failure> {
         match self.hardware {
-            PolygonMachine::ScanLineTree => self.tree(),
-            PolygonMachine::HiddenLines => self.hidden_lines(),
-            PolygonMachine::Prior(kind) => self.prior(kind),
+            PolygonSimulator::ScanLineTree => self.tree(),
+            PolygonSimulator::HiddenLines => self.hidden_lines(),
+            PolygonSimulator::Prior(kind) => self.prior(kind),
         }
     }
 
@@ -195,7 +195,7 @@ impl Simulation<'_> {
         if let Some(colors) = self.args.polygons.colors {
             image.shading = match colors {
                 Colors::Shaders => tree_config::Shading::Shader,
-                Colors::Machine => tree_config::Shading::Machine,
+                Colors::Hardware => tree_config::Shading::Hardware,
             };
         }
         if let Some(interpolation) = self.args.polygons.interpolation {
@@ -210,7 +210,7 @@ impl Simulation<'_> {
             image.samples = [side(self.args)?; 2];
         }
         let colors = match image.shading {
-            tree_config::Shading::Machine => Colors::Machine,
+            tree_config::Shading::Hardware => Colors::Hardware,
             tree_config::Shading::Shader => Colors::Shaders,
         };
         let interpolation = match image.interpolation {

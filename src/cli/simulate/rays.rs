@@ -18,7 +18,7 @@ use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::machines::array;
 use shadewright::machines::array::statistics::Ending;
-use shadewright::machines::models::RayMachine;
+use shadewright::machines::models::RaySimulator;
 use shadewright::machines::peripheral::{self, Choice};
 use shadewright::machines::pipeline;
 use shadewright::machines::rays::capacity;
@@ -36,7 +36,7 @@ use std::time::Instant;
 const SWEEP: [u32; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 24, 32];
 
 /// Renders the scene through the model and prints the report.
-pub fn run(args: &SimulateArgs, hardware: RayMachine) -> Result<(), Failure> {
+pub fn run(args: &SimulateArgs, hardware: RaySimulator) -> Result<(), Failure> {
     check(args)?;
     set_up_process(&args.cpu)?;
     let (_, state) = open_project(&args.scene)?;
@@ -51,9 +51,9 @@ pub fn run(args: &SimulateArgs, hardware: RayMachine) -> Result<(), Failure> {
     let adaptive = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
     let simulation = Simulation { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
     let (image, heat, report) = match hardware {
-        RayMachine::Peripheral(choice) => simulation.peripheral(choice),
-        RayMachine::Pipeline => simulation.pipeline(),
-        RayMachine::Array => simulation.array(),
+        RaySimulator::Peripheral(choice) => simulation.peripheral(choice),
+        RaySimulator::Pipeline => simulation.pipeline(),
+        RaySimulator::Array => simulation.array(),
     }?;
     if let Some(path) = &args.out {
         image_file::write(path, &image)?;

@@ -408,7 +408,7 @@ mod tests {
     use shadewright_rpu::disasm::disassemble;
     use shadewright_rpu::isa::{Component, Control, EntryPoint, Instr, Op, Program, Waits};
     use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
-    use shadewright_rpu::{EmptyScene, Executable, Limits, Machine, depend};
+    use shadewright_rpu::{EmptyScene, Executable, ExecutionContext, Limits, depend};
     use std::sync::atomic::AtomicBool;
 
     fn reg(n: u8) -> MSrc {
@@ -487,7 +487,7 @@ mod tests {
         if let Some(last) = program.waits.last_mut() {
             *last = Waits::ALL;
         }
-        let machine = Machine {
+        let context = ExecutionContext {
             program: &Executable::new(&program).expect("valid"),
             constants: &[[0; 4]; 32],
             memory: &[],

@@ -13,8 +13,8 @@ use shadewright_ir::{Const, Module, Type, parse, verify};
 use shadewright_rpu::Executable;
 use shadewright_rpu::block::Block;
 use shadewright_rpu::disasm::disassemble;
+use shadewright_rpu::execution::{ExecutionContext, Limits};
 use shadewright_rpu::isa::{Component, Control, Instr, Reg};
-use shadewright_rpu::machine::{Limits, Machine};
 use shadewright_rpu::tracing::{HitBlock, RayBlock, Tracer};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -95,7 +95,7 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
     let shaders: Vec<u32> = program.entry("shade").or(program.entry("s")).into_iter().collect();
     let stop = AtomicBool::new(false);
     let limits = Limits::default();
-    let machine = Machine {
+    let context = ExecutionContext {
         program: &executable,
         constants: &constants,
         memory: &memory,
@@ -121,7 +121,7 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
     let entry = program.entry(function).expect("an entry");
     machine.run(&mut block, entry, active).unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
     let scratch = block.get(Reg::A, Component::W, 0);
-    assert_eq!(scratch, shadewright_rpu::machine::SCRATCH_BASE, "the frame pointer is back where it was");
+    assert_eq!(scratch, shadewright_rpu::execution::SCRATCH_BASE, "the frame pointer is back where it was");
     let got: Vec<Vec<u32>> = (0..rows.len())
         .map(|lane| {
             let value = |(r, mask): &(u8, shadewright_rpu::isa::Mask)| -> Vec<u32> {
@@ -130,7 +130,7 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
             results.iter().flat_map(value).collect()
         })
         .collect();
-    let timed = timed::run(&machine, &program.program, entry, rows, &params, &results);
+    let timed = timed::run(&context, &program.program, entry, rows, &params, &results);
     assert!(timed == got, "the timed simulator gives other bits\n{}", disassemble(&program.program));
     got
 }

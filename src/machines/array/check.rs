@@ -1,7 +1,7 @@
 //! The protocol in every order: an exhaustive search over all interleavings of small arrays.
 //!
 //! A state is what the nodes and the links hold. From each state the search takes every step that the
-//! machine could take next: any node's processor with any of its messages or records, any
+//! state machine could take next: any node's processor with any of its messages or records, any
 //! intersection unit with any of its rays, any link's start and end of a transfer, any control
 //! message. The steps are the functions of [`Node`](super::protocol::Node) and [`Counting`](super::termination::Counting) that the timed simulation calls,
 //! whose course is therefore one of those that the search follows. States are distinguished by 128 bits

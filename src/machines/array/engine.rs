@@ -83,7 +83,7 @@ pub struct Simulation {
 /// Simulates an array with a model.
 ///
 /// # Errors
-/// When the scene or the rays do not fit the machine.
+/// When the scene or the rays do not fit the hardware.
 pub fn simulate(load: &Workload, model: &Model, config: &Config) -> Result<Simulation, ArrayError> {
     match config.unit.arithmetic {
         arithmetic::Unit::Commercial => with(load, model, config, Commercial),

@@ -18,7 +18,7 @@
 //! | [`reliable`] | links that lose, repeat and reorder messages |
 //! | [`recovery`] | when a pixel is complete, and what is done again after a death |
 //! | [`unit`](mod@unit) | the nine stages that intersect |
-//! | [`config`] | the machine's numbers |
+//! | [`config`] | the hardware's numbers |
 //! | [`workload`] | the rays of an image |
 //! | [`space`] | cells, polygons, and a ray's way through a node |
 //! | [`engine`] | the simulation in time |

@@ -3,9 +3,9 @@
 //! A node has buffers, and each item (a message, or the record of a hit that still has messages to
 //! send) is in one of them, in one of five places: it waits for the processor, for the intersection
 //! unit, for a link, for the answer to a question about a map, or it is in hand. The functions of
-//! [`Node`] are the steps that the machine can take; which of several possible steps is next is the
-//! business of the caller. The [simulation](super::engine) takes them in the order of its clocks, the
-//! search (`check.rs`) in all orders.
+//! [`Node`] are the steps that the state machine can take; which of several possible steps is next
+//! is the business of the caller. The [simulation](super::engine) takes them in the order of its
+//! clocks, the search (`check.rs`) in all orders.
 //!
 //! Buffers are given by [rank](super::ranks). A hit needs no buffer beyond its ray's: the buffer
 //! becomes the record, which makes its messages one at a time, each when there is a buffer for it,

@@ -14,8 +14,8 @@ use shadewright_render::rpu::Loaded;
 use shadewright_render::rpu::traced::Samples;
 use shadewright_render::{Job, Progress, RenderError};
 
-/// The machine's name in messages.
-const MACHINE: &str = "the ray tracing array";
+/// The name of the hardware model in messages.
+const NAME: &str = "the ray tracing array";
 
 /// The rays of a job, from which arrays of any size make its image.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub fn rays(
     config: &Config,
     progress: Progress<'_>,
 ) -> Result<Rays, RenderError> {
-    let failed = |e: StructureError| RenderError::Machine { machine: MACHINE, reason: e.to_string() };
+    let failed = |e: StructureError| RenderError::Model { model: NAME, reason: e.to_string() };
     // Any structure gives the hits that the nodes find.
     let hierarchy = chooser(Choice::Bvh, model, 1, &peripheral::Config::default()).map_err(failed)?;
     let finder = Peripheral::new(model, hierarchy, config.unit.arithmetic);
@@ -60,7 +60,7 @@ pub fn rays(
     let grown = match model.leaves_some() {
         true => {
             let reason = "the host intersects some procedural primitives".to_string();
-            Err(RenderError::Unsupported { backend: MACHINE, reason })
+            Err(RenderError::Unsupported { backend: NAME, reason })
         }
         false => tree::grow(job, &finder, &|found| model.resolve(found), settings, progress),
     };
@@ -83,7 +83,7 @@ pub fn rays(
 /// Makes the image of a job with an array.
 ///
 /// # Errors
-/// When the scene or the rays do not fit the machine.
+/// When the scene or the rays do not fit the hardware.
 pub fn render(
     job: &Job,
     loaded: &Loaded,
@@ -91,7 +91,7 @@ pub fn render(
     rays: &Rays,
     config: &Config,
 ) -> Result<Rendered, RenderError> {
-    let failed = |e: ArrayError| RenderError::Machine { machine: MACHINE, reason: e.to_string() };
+    let failed = |e: ArrayError| RenderError::Model { model: NAME, reason: e.to_string() };
     let simulation = engine::simulate(&rays.workload, model, config).map_err(failed)?;
     let image = match (&rays.recording, rays.workload.way) {
         (Some(recording), Way::Answers) => recording.image.clone(),

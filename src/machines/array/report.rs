@@ -18,7 +18,7 @@ pub fn report(rendered: &Rendered, rays: &Rays, model: &Model, config: &Config) 
     let statistics = &rendered.simulation.statistics;
     let mut report = Report::default();
     report.sections.push(sections::scene(model, &rendered.image));
-    report.sections.push(machine(rendered, config));
+    report.sections.push(hardware(rendered, config));
     report.sections.push(time(statistics));
     report.sections.push(intersection(statistics, config));
     report.sections.push(messages(statistics));
@@ -50,14 +50,14 @@ pub fn report(rendered: &Rendered, rays: &Rays, model: &Model, config: &Config) 
     report
 }
 
-fn machine(rendered: &Rendered, config: &Config) -> Section {
+fn hardware(rendered: &Rendered, config: &Config) -> Section {
     let statistics = &rendered.simulation.statistics;
     let [columns, rows] = statistics.sides;
     let nodes = statistics.nodes.len() as u32;
     let phases = &rendered.simulation.phases;
     let [x, y, z] = config.layout().cells;
     Section::entries(
-        "machine",
+        "hardware",
         format!("array of {columns} by {rows} nodes"),
         vec![
             entry("nodes", "nodes", nodes, ""),

@@ -6,7 +6,7 @@ use super::mapping::{Heading, Layout};
 use super::unit::{Counts, Goal, Passage, Tests, Unit, UnitTimes};
 use crate::rays::arithmetic::Operations;
 use crate::rays::grid::{Grid, Lattice, Walk};
-use crate::rays::intersector::{MachineRay, accepts, coordinate, distance, point};
+use crate::rays::intersector::{IntersectorRay, accepts, coordinate, distance, point};
 use crate::rays::model::Model;
 use crate::rays::polygon::{Coordinate, Polygon};
 use crate::rays::ray::{Found, RayKind, Request};
@@ -119,7 +119,7 @@ impl<'a, O: Operations> Space<'a, O> {
         let Some(mut walk) = Walk::resume(grid.lattice(), request, self.lattice_cell(cell)) else { return visit };
         let list = grid.polygons(walk.cell());
         if !list.is_empty() {
-            let mut tests = Listed { space: self, list, ray: MachineRay::of_request(request) };
+            let mut tests = Listed { space: self, list, ray: IntersectorRay::of_request(request) };
             let exit = walk.exit();
             let nearest = match bound {
                 Bound::Ray => request.limit,
@@ -156,7 +156,7 @@ impl<'a, O: Operations> Space<'a, O> {
 struct Listed<'a, O> {
     space: &'a Space<'a, O>,
     list: &'a [u32],
-    ray: MachineRay,
+    ray: IntersectorRay,
 }
 
 impl<O: Operations> Listed<'_, O> {
@@ -202,13 +202,14 @@ mod hits {
     use super::*;
     use crate::rays::recording::{Finder, Work};
 
-    /// The machine's hits, without its time: cell by cell, and in each the nearest that counts there.
+    /// The hardware's hits, without its time: cell by cell, and in each the nearest that counts
+    /// there.
     impl<O: Operations> Finder for Space<'_, O> {
         fn find(&self, request: &Request) -> (Option<Found>, Work) {
             let mut work = Work::default();
             let walk = self.grid.as_ref().and_then(|grid| Some((grid, Walk::start(grid.lattice(), request)?)));
             let Some((grid, mut walk)) = walk else { return (None, work) };
-            let ray = MachineRay::of_request(request);
+            let ray = IntersectorRay::of_request(request);
             loop {
                 let list = grid.polygons(walk.cell());
                 work.cells += 1;

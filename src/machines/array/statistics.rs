@@ -159,7 +159,7 @@ pub struct Statistics {
     pub unit: Counts,
     /// Rays that came to an end: hits and misses.
     pub rays: u64,
-    /// Rays whose machine's hit is not the one that its shader saw.
+    /// Rays whose hit in hardware is not the one that its shader saw.
     pub mismatches: u64,
     /// Rays that were not made because they were too dark.
     pub dark: u64,

@@ -41,13 +41,13 @@ pub const SIDES: [u16; 6] = [1, 2, 4, 8, 16, 32];
 /// cells as nodes, a larger array would also test fewer polygons.
 const CELLS: [u16; 3] = [32, 32, 16];
 
-/// A machine of which something takes no time.
+/// Hardware of which something takes no time.
 struct Simplified {
     name: &'static str,
     simplify: fn(&mut Config),
 }
 
-/// From memory alone to the whole machine: each has what the one before leaves out.
+/// From memory alone to the whole hardware: each has what the one before leaves out.
 const MODELS: [Simplified; 5] = [
     Simplified {
         name: "memory alone, all 20 words for each test",
@@ -84,7 +84,7 @@ pub struct Subject<'a> {
 /// no node dies.
 ///
 /// # Errors
-/// When the scene or the rays do not fit a machine.
+/// When the scene or the rays do not fit the hardware.
 pub fn report(subject: &Subject<'_>, config: &Config, progress: Progress<'_>) -> Result<Report, ArrayError> {
     let mut base = config.clone();
     base.faults.deaths.clear();
@@ -136,7 +136,7 @@ impl Study<'_> {
         configs.par_iter().map(one).collect()
     }
 
-    /// From the bandwidth of the memories to the whole machine.
+    /// From the bandwidth of the memories to the whole hardware.
     fn bandwidth(&self) -> Result<Section, ArrayError> {
         let nodes = |sides: [u16; 2]| u32::from(sides[0]) * u32::from(sides[1]);
         let mut published: Vec<Cell> = vec!["by memory bandwidth, as published".into()];
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_the_machine_that_is_simulated_takes_from_the_speed_that_memory_allows() {
+    fn each_part_of_the_hardware_that_is_simulated_takes_from_the_speed_that_memory_allows() {
         let scene = cubes(40, 0.15);
         let config = Config::parse("faults.deaths = [[7, 7, 0]]").expect("numbers");
         let rays = workload(&scene, &config, 24, FRONT, 2);

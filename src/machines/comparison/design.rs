@@ -5,9 +5,9 @@ use super::{Assumptions, Chip};
 /// The average cost of a ray on a hardware design, in one image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
-    /// The machine.
+    /// The design.
     pub name: String,
-    /// Rays a second with the machine's own clock and host; `None` where it was never built or
+    /// Rays a second with the design's own clock and host; `None` where it was never built or
     /// specified with one.
     pub then: Option<f64>,
     /// Arithmetic operations of a ray.

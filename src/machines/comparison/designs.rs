@@ -3,7 +3,7 @@
 use super::design::{Design, Units};
 use crate::array::config::Config as ArrayConfig;
 use crate::array::statistics::Statistics;
-use crate::models::{self, RayMachine, Simulator};
+use crate::models::{self, RaySimulator, Simulator};
 use crate::peripheral;
 use crate::pipeline;
 use crate::pixelflow;
@@ -94,7 +94,7 @@ pub fn pipeline(simulation: &pipeline::Simulation, model: &Model) -> Design {
     let of_polygons = units - f64::from(slots.all());
     let operations = (of_polygons * Graph::intersector().operations() as f64 + surfaces) / units.max(1.0);
     Design {
-        name: models::title(Simulator::Rays(RayMachine::Pipeline)).to_string(),
+        name: models::title(Simulator::Rays(RaySimulator::Pipeline)).to_string(),
         then: Some(rate(simulation.totals.rays(), simulation.timeline.total)),
         operations: units * operations,
         bytes: 0.0,

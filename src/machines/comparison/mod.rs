@@ -1,4 +1,4 @@
-//! The designs beside each other: what a ray costs on each machine, how fast the machines were, and
+//! The designs beside each other: what a ray costs on each design, how fast the designs were, and
 //! how fast the same designs would be with today's clocks and memories.
 //!
 //! A design is reduced to what a ray takes of it on average: arithmetic operations, bytes, and the

@@ -11,7 +11,7 @@ pub fn report(scene: &str, designs: &[Design], today: &Assumptions) -> Report {
         vec![design.name.clone().into(), then, design.operations.into(), design.bytes.into(), design.wires.into()]
     });
     let columns = [
-        ("machine", "machine"),
+        ("design", "design"),
         ("rays_per_second", "rays/s"),
         ("operations_per_ray", "operations/ray"),
         ("bytes_per_ray", "bytes/ray, memory"),
@@ -30,7 +30,7 @@ pub fn report(scene: &str, designs: &[Design], today: &Assumptions) -> Report {
         ]
     });
     let columns = [
-        ("machine", "machine"),
+        ("design", "design"),
         ("million_rays_per_second", "million rays/s, at most"),
         ("limit", "limited by"),
         ("busy_percent", "busy (%)"),

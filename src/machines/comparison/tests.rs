@@ -53,7 +53,7 @@ fn the_report_ranks_the_designs() {
     ];
     let report = report("scene", &designs, &Assumptions::default());
     let rows =
-        report.json()["today"].as_array().map(|rows| rows.iter().map(|r| r["machine"].clone()).collect::<Vec<_>>());
+        report.json()["today"].as_array().map(|rows| rows.iter().map(|r| r["design"].clone()).collect::<Vec<_>>());
     assert_eq!(rows, Some(vec!["fast".into(), "slow".into()]));
     assert!(report.charts[0].svg.starts_with("<svg"));
     assert!(Assumptions::parse("[chip]\nclock = 0").is_err());

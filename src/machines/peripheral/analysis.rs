@@ -1,9 +1,10 @@
 //! The analytical model of the peripheral with a grid (Ullner 1983, §2.3.4).
 //!
-//! It takes a few numbers of a scene and a machine and gives what a ray costs for a number of cells
-//! on each axis of the grid. Lengths are in units of the modeling space, times in microseconds.
+//! It takes a few numbers of a scene and a hardware model and gives what a ray costs for a number
+//! of cells on each axis of the grid. Lengths are in units of the modeling space, times in
+//! microseconds.
 
-/// A scene on a machine, as the estimate sees them.
+/// A scene on a hardware model, as the estimate sees them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scene {
     /// `n_p`: polygons in the scene.

@@ -13,7 +13,7 @@ pub const DEFAULT_TEXT: &str = include_str!("default.toml");
 /// Most cells of a grid on an axis.
 pub const MOST_CELLS: u32 = 128;
 
-/// The numbers of a machine.
+/// The numbers of the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {

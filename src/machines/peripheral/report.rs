@@ -21,7 +21,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     let Simulation { choice, recording, totals, host, timeline, .. } = simulation;
     let mut report = Report::default();
     report.sections.push(sections::scene(model, &recording.image));
-    report.sections.push(machine(simulation, model, config));
+    report.sections.push(hardware(simulation, model, config));
     report.sections.push(sections::rays(totals));
     report.sections.push(time(simulation, config));
     report.sections.push(sections::host(host, timeline, totals));
@@ -32,8 +32,8 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     report
 }
 
-/// The machine's fixed numbers.
-fn machine(simulation: &Simulation, model: &Model, config: &Config) -> Section {
+/// The hardware's fixed numbers.
+fn hardware(simulation: &Simulation, model: &Model, config: &Config) -> Section {
     let is_default = config.intersector == Config::default().intersector;
     let beside = |entry: Entry, number: f64| if is_default { entry.published(number) } else { entry };
     let name = match simulation.choice {
@@ -49,7 +49,7 @@ fn machine(simulation: &Simulation, model: &Model, config: &Config) -> Section {
             .map(|d| graph.count(d));
     let devices = format!("{products} products, {sums} sums, {} divisions, {roots} square roots", long + short);
     let mut section = Section::entries(
-        "machine",
+        "hardware",
         format!("peripheral: {name}"),
         vec![
             entry("operations", "operations at once", graph.operations(), devices).published(54u64),
@@ -81,14 +81,14 @@ fn machine(simulation: &Simulation, model: &Model, config: &Config) -> Section {
 fn time(simulation: &Simulation, config: &Config) -> Section {
     let totals = &simulation.totals;
     let rays = totals.rays().max(1) as f64;
-    let [ray, cell, never] = simulation.machine;
+    let [ray, cell, never] = simulation.occupied;
     let per_ray = |time: f64| Cell::from(time / rays);
     let words = totals.words as f64 * WORD_BYTES / rays;
     let intersections = totals.tests + totals.boxes * u64::from(config.boxes.intersections);
     let operations = sections::operations(totals, intersections);
     Section::entries(
         "time",
-        "the machine alone",
+        "the peripheral alone",
         vec![
             entry("ray_us", "ray", per_ray(ray), "us when the pipeline empties after each ray, t_r"),
             entry("ray_cell_us", "", per_ray(cell), "us when it empties after each occupied cell or box, too"),
@@ -119,7 +119,7 @@ fn grid_estimate(simulation: &Simulation, model: &Model, config: &Config) -> Sec
         vec!["cells a ray, n_d".into(), mean(totals.cells).into(), at.cells_visited.into()],
         vec!["occupied cells a ray, n_c".into(), mean(totals.occupied).into(), at.occupied_visited.into()],
         vec!["tests of all kinds, n_i".into(), mean(totals.slots()).into(), at.tests.into()],
-        vec!["time of a ray, t_r (us)".into(), (simulation.machine[0] / rays).into(), at.time.into()],
+        vec!["time of a ray, t_r (us)".into(), (simulation.occupied[0] / rays).into(), at.time.into()],
     ];
     let title = format!("estimate (area {:.3}, distance {:.3} of the scene's box)", scene.area, scene.distance);
     Section::table("estimate", title, &[("what", ""), ("simulated", "simulated"), ("estimated", "estimated")], rows)

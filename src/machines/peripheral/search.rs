@@ -4,7 +4,7 @@ use super::config::{Config, MOST_CELLS};
 use crate::peripheral::analysis;
 use crate::rays::arithmetic::{Commercial, Custom, Ieee, Operations, Unit};
 use crate::rays::grid::{Grid, Lattice};
-use crate::rays::intersector::MachineRay;
+use crate::rays::intersector::IntersectorRay;
 use crate::rays::model::Model;
 use crate::rays::ray::{Found, RayKind, Request};
 use crate::rays::recording::{Finder, Work};
@@ -129,7 +129,7 @@ impl Finder for Peripheral<'_> {
 struct Search<'a, O> {
     model: &'a Model,
     operations: O,
-    ray: MachineRay,
+    ray: IntersectorRay,
     kind: RayKind,
     best: f32,
     found: Option<Found>,
@@ -138,7 +138,7 @@ struct Search<'a, O> {
 
 impl<'a, O: Operations> Search<'a, O> {
     fn new(model: &'a Model, operations: O, request: &Request) -> Self {
-        let ray = MachineRay::of_request(request);
+        let ray = IntersectorRay::of_request(request);
         let (kind, best) = (request.kind, request.limit);
         Self { model, operations, ray, kind, best, found: None, work: Work::default() }
     }

@@ -24,11 +24,11 @@ pub struct Simulation {
     pub host: HostTimes,
     /// The replay with the host.
     pub timeline: Timeline,
-    /// The sum of what rays occupy the machine for, in microseconds, for each of [`Waits`].
-    pub machine: [f64; 3],
+    /// The sum of what rays occupy the peripheral for, in microseconds, for each of [`Waits`].
+    pub occupied: [f64; 3],
 }
 
-/// The ways to wait, in the order of [`Simulation::machine`].
+/// The ways to wait, in the order of [`Simulation::occupied`].
 pub const WAITS: [Waits; 3] = [Waits::Ray, Waits::Cell, Waits::Never];
 
 /// Renders through the peripheral. `measured` is the time of a sample on a real host in
@@ -54,18 +54,18 @@ pub fn simulate(
     let host = config.host.times(&config.lighting, &totals, measured);
     let times = RayTimes::of(config);
     let timeline = replay(&recording, host, |ray| times.service(config.intersector.waits, &ray.work));
-    let machine = times.occupied(recording.rays.iter().map(|ray| &ray.work));
-    Ok(Simulation { choice, cells, recording, totals, host, timeline, machine })
+    let occupied = times.occupied(recording.rays.iter().map(|ray| &ray.work));
+    Ok(Simulation { choice, cells, recording, totals, host, timeline, occupied })
 }
 
 /// The structure, or why there is none.
 fn built(choice: Choice, model: &Model, cells: u32, config: &Config) -> Result<Chooser, RenderError> {
     chooser(choice, model, cells, config)
-        .map_err(|e| RenderError::Machine { machine: "the ray tracing peripheral", reason: e.to_string() })
+        .map_err(|e| RenderError::Model { model: "the ray tracing peripheral", reason: e.to_string() })
 }
 
-/// The times of the machine's parts, in microseconds: what a replay needs for each ray. The latency
-/// comes from the graph of the intersector, so it is computed once.
+/// The times of the hardware's parts, in microseconds: what a replay needs for each ray. The
+/// latency comes from the graph of the intersector, so it is computed once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayTimes {
     /// Moving to the next cell.
@@ -139,8 +139,8 @@ pub fn sweep(
     let (count, times) = (recording.rays.len().max(1) as f64, RayTimes::of(config));
     let point = |&cells: &u32| {
         let grid = built(Choice::Grid, model, cells, config)?;
-        let machine = Peripheral::new(model, grid, config.intersector.arithmetic);
-        let works: Vec<Work> = recording.rays.par_iter().map(|ray| machine.find(&ray.request).1).collect();
+        let peripheral = Peripheral::new(model, grid, config.intersector.arithmetic);
+        let works: Vec<Work> = recording.rays.par_iter().map(|ray| peripheral.find(&ray.request).1).collect();
         let sum = |of: fn(&Work) -> u32| works.iter().map(|w| u64::from(of(w))).sum::<u64>() as f64 / count;
         Ok(SweepPoint {
             cells,

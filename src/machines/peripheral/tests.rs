@@ -76,7 +76,7 @@ fn every_structure_finds_the_same_hits_with_less_work_than_none() {
         assert!(other.recording.image == all.recording.image, "{choice:?}");
         if choice != Choice::All {
             assert!(other.totals.tests * 2 < all.totals.tests, "{choice:?}: {:?}", other.totals);
-            assert!(other.machine[0] < all.machine[0], "{choice:?}");
+            assert!(other.occupied[0] < all.occupied[0], "{choice:?}");
         }
     }
 }
@@ -131,7 +131,7 @@ fn a_sweep_of_one_size_repeats_the_simulation() {
     let points = sweep(&run.recording, &model, &config, &[1, 9]).expect("grids");
     let rays = run.totals.rays() as f64;
     assert!((points[1].tests - run.totals.tests as f64 / rays).abs() < 1e-9);
-    assert!((points[1].time[0] - run.machine[0] / rays).abs() < 1e-6);
+    assert!((points[1].time[0] - run.occupied[0] / rays).abs() < 1e-6);
     assert!(points[1].tests < points[0].tests && points[1].entered > points[0].entered);
     let text = sweep_report(&points, &run, &model, &config);
     assert_eq!(text.charts.len(), 3);

@@ -8,7 +8,7 @@ use shadewright_base::text::settings::{self, SettingsError};
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");
 
-/// The numbers of a machine.
+/// The numbers of the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {

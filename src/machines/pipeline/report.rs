@@ -18,8 +18,8 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     let tick = config.tick();
     let latency = tick * f64::from(*processors);
     let hop = u64::from(config.links.words) * WORD_BYTES;
-    let machine = Section::entries(
-        "machine",
+    let hardware = Section::entries(
+        "hardware",
         "pipeline",
         vec![
             entry(
@@ -43,7 +43,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     let useful = 100.0 * simulation.useful();
     let time = Section::entries(
         "time",
-        "the machine alone",
+        "the pipeline alone",
         vec![
             entry(
                 "ray_us",
@@ -86,7 +86,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     Report {
         sections: vec![
             sections::scene(model, &recording.image),
-            machine,
+            hardware,
             sections::rays(totals),
             time,
             sections::host(host, timeline, totals),

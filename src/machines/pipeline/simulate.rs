@@ -50,12 +50,12 @@ pub fn simulate(
     if held > processors {
         let what = if model.surfaces.is_empty() { "polygons" } else { "polygons, quadrics and edges" };
         let reason = format!("{held} {what} need as many processors, and there are {processors}");
-        return Err(RenderError::Machine { machine: "the ray tracing pipeline", reason });
+        return Err(RenderError::Model { model: "the ray tracing pipeline", reason });
     }
     // A processor tests what it holds against every ray, as the peripheral does one after the other.
     let all = All { polygons: model.len() as u32 };
-    let machine = Peripheral::new(model, Chooser::All(all), config.processors.arithmetic);
-    let recording = record(subject, &machine, progress)?;
+    let peripheral = Peripheral::new(model, Chooser::All(all), config.processors.arithmetic);
+    let recording = record(subject, &peripheral, progress)?;
     let totals = recording.totals();
     let host = config.host.times(&config.lighting, &totals, measured);
     let tick = picoseconds(config.tick());
@@ -75,6 +75,6 @@ impl Simulation {
 
     /// The share of the processors' time in which they have a ray.
     pub fn busy(&self) -> f64 {
-        self.timeline.machine_busy as f64 / self.timeline.total.max(1) as f64
+        self.timeline.hardware_busy as f64 / self.timeline.total.max(1) as f64
     }
 }

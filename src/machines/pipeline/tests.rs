@@ -53,7 +53,7 @@ fn too_few_processors_are_an_error_and_more_hold_dummies() {
     let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
     let with = |count: usize| Config::parse(&format!("[processors]\ncount = {count}")).expect("settings");
     let few = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &with(3), None, &|_| {});
-    assert!(matches!(few, Err(RenderError::Machine { .. })));
+    assert!(matches!(few, Err(RenderError::Model { .. })));
     let more = with(model.polygons.len() + 100);
     let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &more, None, &|_| {})
         .expect("it renders");

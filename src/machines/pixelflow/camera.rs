@@ -1,6 +1,6 @@
 //! Which surface each pixel sees.
 //!
-//! The rendering nodes of the machine rasterize; here the camera's rays at the samples give the
+//! The rendering nodes of the hardware rasterize; here the camera's rays at the samples give the
 //! same. They are shot by the reference evaluator, up to the call of the surface's shader.
 
 use shadewright_ir::abi::{CAMERA_ENTRY, EntryPoint};
@@ -43,7 +43,7 @@ impl Camera {
     /// That of a linked module.
     ///
     /// # Errors
-    /// Scenes whose light is transported by paths, which the machine does not follow.
+    /// Scenes whose light is transported by paths, which the hardware does not follow.
     pub fn new(linked: &Module) -> Result<Self, String> {
         let mut module = linked.clone();
         let insts = linked.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);

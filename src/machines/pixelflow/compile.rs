@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// A function as the machine runs it, for one choice of parameters that vary.
+/// A function as the hardware runs it, for one choice of parameters that vary.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The instructions.

@@ -1,4 +1,4 @@
-//! A frame on the machine: regions, the shaders of each, and the image.
+//! A frame on the hardware: regions, the shaders of each, and the image.
 //!
 //! For each sample of a pixel the regions of the image are shaded by themselves, as the shading
 //! nodes do. The entry of a surface is run twice in part: up to the call of its shader it is the
@@ -26,7 +26,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The name of the machine in messages.
+/// The name of the hardware model in messages.
 const NAME: &str = "PixelFlow";
 
 /// The work of a shader in a frame.
@@ -105,8 +105,8 @@ pub struct Frame {
     pub left_out: Vec<String>,
 }
 
-/// The machine with a scene.
-struct Machine<'a> {
+/// The simulation of a scene.
+struct Simulation<'a> {
     job: &'a Job,
     camera: Camera,
     shaders: &'a Shaders,
@@ -117,19 +117,19 @@ struct Machine<'a> {
 /// Renders a job, whose program was linked without passes.
 ///
 /// # Errors
-/// Scenes that the machine cannot render, and shaders that do not end.
+/// Scenes that the hardware cannot render, and shaders that do not end.
 pub fn render(job: &Job, times: &Times, progress: Progress<'_>) -> Result<Frame, RenderError> {
     let unsupported = |reason: String| RenderError::Unsupported { backend: NAME, reason };
     let module = (*job.program.module).clone();
     let camera = Camera::new(&module).map_err(unsupported)?;
     let shaders = Shaders::new(module, &[]).map_err(unsupported)?;
     let compiler = Compiler::new(&shaders.prepared.module);
-    let machine = Machine { job, camera, shaders: &shaders, compiler, times };
-    let regions = machine.regions();
+    let simulation = Simulation { job, camera, shaders: &shaders, compiler, times };
+    let regions = simulation.regions();
     let count = regions.len() * job.sampling.count() as usize;
     let done = AtomicUsize::new(0);
     let one = |i: usize| {
-        let report = machine.region(regions[i % regions.len()], (i / regions.len()) as u32);
+        let report = simulation.region(regions[i % regions.len()], (i / regions.len()) as u32);
         progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / count as f32);
         report
     };
@@ -149,7 +149,7 @@ pub fn render(job: &Job, times: &Times, progress: Progress<'_>) -> Result<Frame,
         transfers: Vec::new(),
         shaded: 0,
         transparent: 0,
-        left_out: machine.left_out(),
+        left_out: simulation.left_out(),
     };
     for (i, report) in reports.into_iter().enumerate() {
         let (report, index) = (report?, (i / regions.len()) as u32);
@@ -236,7 +236,7 @@ struct Surface {
     call: Option<Call>,
 }
 
-impl Machine<'_> {
+impl Simulation<'_> {
     /// The regions of the window: column, row, width and height in pixels of the film.
     fn regions(&self) -> Vec<[u32; 4]> {
         let size = self.times.region;

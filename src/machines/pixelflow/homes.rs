@@ -42,7 +42,7 @@ pub fn homes(f: &Function, flow: &Flow, varying: &[bool], direct_results: bool) 
     for inst in flow.order.iter().flat_map(|&id| &f.block(id).insts) {
         let &[result] = &inst.results[..] else { continue };
         let is_vector = f.ty(result) == Type::Vec4;
-        // Half of a sign extension, which is one operation of the machine.
+        // Half of a sign extension, which is one operation of the hardware.
         let is_half = inst.op == Op::IShl && users.only_shifts_right(f, result);
         if homes[result.0 as usize] == Home::Frame && (is_vector || is_half) {
             homes[result.0 as usize] = Home::Virtual;

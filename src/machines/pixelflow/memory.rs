@@ -2,8 +2,8 @@
 
 use super::widths::Width;
 
-/// Bytes of a pixel that the simulation has room for. The machine has 256; a shader that needs more
-/// is run nevertheless, so that the image shows what it computes.
+/// Bytes of a pixel that the simulation has room for. The hardware has 256; a shader that needs
+/// more is run nevertheless, so that the image shows what it computes.
 pub const MOST_BYTES: u32 = 8192;
 
 /// A value in pixel memory.

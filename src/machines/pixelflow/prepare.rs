@@ -1,12 +1,12 @@
-//! From the linked program to the functions that the machine runs.
+//! From the linked program to the functions that the hardware runs.
 //!
 //! The linker's module still has the cores of shaders as functions of their own (it was linked
 //! without passes). Here they stay functions: what a surface's entry does around the call of its
 //! core is the work of the rendering nodes, and the core is what a shading node runs. The functions
-//! of the library that the machine has as operations ([`is_operation`]) stay calls, too, and so do
+//! of the library that the hardware has as operations ([`is_operation`]) stay calls, too, and so do
 //! those whose execution shaders share ([`is_shared`], [`is_lookup`]). Everything else is inlined.
 //!
-//! The machine shoots no rays: light reaches every surface, and what a shader traces is black.
+//! The hardware shoots no rays: light reaches every surface, and what a shader traces is black.
 
 use super::scalar::split_vectors;
 use shadewright_ir::abi::{EntryPoint, Intrinsic, ShaderKind, generic_name, library, underived_name};
@@ -21,7 +21,7 @@ const PASSES: &str = "copy,fold,sccp,ranges,gvn,cfg,slots,dce,calls,inline,strip
 /// Instructions of a function, at most: beyond them calls stay calls.
 const MAX_SIZE: usize = 60_000;
 
-/// Functions of the library, by the start of their names, that are operations of the machine
+/// Functions of the library, by the start of their names, that are operations of the hardware
 /// (Olano 1998, figures 4.14 and 4.17) or as large as these.
 const OPERATIONS: [&str; 30] = [
     "noise.",
@@ -77,7 +77,7 @@ fn is_one_of(function: &str, names: &[&str]) -> bool {
     })
 }
 
-/// True if the machine has the function as an operation.
+/// True if the hardware has the function as an operation.
 pub fn is_operation(function: &str) -> bool {
     is_one_of(function, &OPERATIONS)
 }
@@ -119,7 +119,7 @@ pub fn is_phase(function: &str, varies: bool) -> bool {
     is_shared(function) || varies && is_lookup(function)
 }
 
-/// The program as the machine runs it.
+/// The program as the hardware runs it.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     /// The functions, of scalars only.
@@ -215,7 +215,7 @@ fn is_camera(function: &str) -> bool {
 
 /// Replaces what asks for rays: nothing blocks light, and nothing is hit. With `keeps_hit` the hit
 /// that the function starts with stays. Returns the number of instructions replaced that would give
-/// something else on a machine with rays, shadow rays aside.
+/// something else on hardware with rays, shadow rays aside.
 fn drop_rays(function: &mut Function, keeps_hit: bool) -> usize {
     let mut dropped = 0;
     let mut values = std::mem::take(&mut function.values);

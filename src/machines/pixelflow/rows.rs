@@ -4,7 +4,7 @@
 use shadewright_ir::{Const, Op, Type};
 
 /// The results of a pure scalar operation on operands of these types, a word a pixel. `None` for
-/// operations that the machine does not have.
+/// operations that the hardware does not have.
 pub fn apply(op: &Op, args: &[Vec<u32>], operand: Type, result: Type) -> Option<Vec<u32>> {
     let one = |f: &dyn Fn(f32) -> f32| args[0].iter().map(|&a| f(f32::from_bits(a)).to_bits()).collect();
     let floats = |f: fn(f32, f32) -> f32| {
@@ -117,7 +117,7 @@ mod tests {
                 let args: Vec<Const> = types.iter().map(|&ty| constant(ty)).collect();
                 let rows: Vec<Vec<u32>> = args.iter().map(|c| vec![word(c)]).collect();
                 let operand = types[usize::from(types.len() == 3)];
-                let got = apply(&op, &rows, operand, result).expect("an operation of the machine")[0];
+                let got = apply(&op, &rows, operand, result).expect("an operation of the hardware")[0];
                 let expected = eval_op(&op, &args.iter().collect::<Vec<_>>(), result).expect("a value");
                 let is_nan = matches!(expected, Const::F32(x) if x.is_nan()) && f32::from_bits(got).is_nan();
                 assert!(is_nan || got == word(&expected), "{op:?} {args:?}: {got:x} for {expected:?}");

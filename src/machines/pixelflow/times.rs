@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");
 
-/// The numbers of a machine.
+/// The numbers of the hardware.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Times {
@@ -123,7 +123,7 @@ impl Times {
     /// Reads a configuration; keys that it does not have keep their defaults.
     ///
     /// # Errors
-    /// Text that is no TOML, unknown keys, and numbers that make no machine.
+    /// Text that is no TOML, unknown keys, and numbers that make no hardware.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let times: Times = settings::parse(DEFAULT_TEXT, text, &["functions"])?;
         times.check()?;
@@ -170,7 +170,7 @@ impl Times {
         Ok(())
     }
 
-    /// The time of a function of the library that is an operation of the machine, in picoseconds.
+    /// The time of a function of the library that is an operation of the hardware, in picoseconds.
     pub fn of_function(&self, name: &str) -> Option<u64> {
         let name = generic_name(name);
         let full = |key: &str| library::name(key);

@@ -1,5 +1,5 @@
-//! A scene as the machines' hosts store it (§3.1): planar convex quadrilaterals and triangles in
-//! world space, with a normal and a color at each corner.
+//! A scene as the hosts of the hardware store it (§3.1): planar convex quadrilaterals and triangles
+//! in world space, with a normal and a color at each corner.
 
 use glam::{Mat4, Vec3, Vec4};
 
@@ -13,7 +13,7 @@ pub struct Polygon {
     pub count: usize,
     /// Unit normals at the corners, for shading. They face the eye where both sides are visible.
     pub normals: [Vec3; 4],
-    /// The reflectance `R` of the machine's own lighting: linear red, green and blue.
+    /// The reflectance `R` of hardware lighting: linear red, green and blue.
     pub reflectance: Vec3,
     /// Linear colors at the corners, which the scene's shaders computed on the host; with flat
     /// shading all the same.
@@ -29,7 +29,7 @@ impl Polygon {
     }
 }
 
-/// A light of the machine's own lighting, `I = (I_a + Σ I_p max(0, n·p)) R` (§3.3.1, figure 3-11).
+/// A light of hardware lighting, `I = (I_a + Σ I_p max(0, n·p)) R` (§3.3.1, figure 3-11).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Light {
     /// The direction to the light in world space, a unit vector.
@@ -58,7 +58,7 @@ impl View {
     }
 }
 
-/// A scene in the machines' form.
+/// A scene in the hardware's form.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The polygons, in the order of the scene's objects.
@@ -71,6 +71,6 @@ pub struct Model {
     pub view: View,
     /// The color where no polygon is, linear.
     pub background: Vec3,
-    /// Sentences about what the machines do not show.
+    /// Sentences about what the hardware does not show.
     pub left_out: Vec<String>,
 }

@@ -12,7 +12,7 @@ use shadewright_scene::params::Params;
 use shadewright_scene::{CameraFrame, Integrator, Object, Scene};
 
 /// The name of the hardware models in messages.
-pub const MACHINE: &str = "the polygon machine";
+pub const NAME: &str = "the polygon hardware";
 
 /// Where the colors at corners come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum Colors {
     /// The scene's shaders, which the host runs at each corner.
     #[default]
     Shaders,
-    /// The machine's own lighting, of ambient and directional lights (§3.3.1).
-    Machine,
+    /// Hardware lighting, of ambient and directional lights (§3.3.1).
+    Hardware,
 }
 
 /// How colors go across a polygon.
@@ -52,8 +52,8 @@ impl Model {
         interpolation: Interpolation,
     ) -> Result<Self, RenderError> {
         if scene.camera_shader.is_some() || scene.ray_function.is_some() {
-            let reason = "its camera is a shader, and the machine has the transformation of a perspective or parallel projection".to_string();
-            return Err(RenderError::Machine { machine: MACHINE, reason });
+            let reason = "its camera is a shader; the hardware has perspective and parallel projections".to_string();
+            return Err(RenderError::Model { model: NAME, reason });
         }
         let rays = Rays::of_meshes(scene)?;
         let frame = scene.camera_frame();
@@ -105,7 +105,7 @@ impl Model {
         }
         model.take_notes(scene);
         match from {
-            Colors::Machine => model.light(),
+            Colors::Hardware => model.light(),
             Colors::Shaders => {
                 let found = colors(job, loaded, &view, &places)?;
                 model.polygons.iter_mut().zip(found).for_each(|(polygon, colors)| polygon.colors = colors);
@@ -114,7 +114,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Computes the colors by the machine's own lighting.
+    /// Computes the colors by hardware lighting.
     fn light(&mut self) {
         let (ambient, lights) = (self.ambient, &self.lights);
         for polygon in &mut self.polygons {
@@ -124,7 +124,7 @@ impl Model {
         }
     }
 
-    /// Takes the lights that the machine's own lighting can stand for.
+    /// Takes the lights that hardware lighting can stand for.
     fn take_lights(&mut self, scene: &Scene, (low, high): (Vec3, Vec3)) {
         let middle = 0.5 * (low + high);
         let mut others = 0;
@@ -148,11 +148,11 @@ impl Model {
             self.lights.push(Light { direction: away.normalize_or_zero(), color });
         }
         if others > 0 {
-            self.left_out.push(format!("{others} lights that the machine's own lighting does not know"));
+            self.left_out.push(format!("{others} lights that hardware lighting does not support"));
         }
     }
 
-    /// Says what else of a scene the machines do not show.
+    /// Says what else of a scene the hardware does not show.
     fn take_notes(&mut self, scene: &Scene) {
         let procedural = scene.objects.iter().filter(|o| o.procedural.is_some()).count();
         let count = |is: &dyn Fn(&Object) -> bool| scene.objects.iter().filter(|object| is(object)).count();
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn polygons_lit_from_afar_look_as_the_ray_tracer_draws_them() {
-        for from in [Colors::Shaders, Colors::Machine] {
+        for from in [Colors::Shaders, Colors::Hardware] {
             for interpolation in [Interpolation::Smooth, Interpolation::Constant] {
                 let (scene, painted, model) = both("assets/machines/cubes-21.rib", from, interpolation);
                 assert_eq!(model.polygons.len(), 126);
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn the_view_has_all_polygons_between_its_sides() {
-        let (_, _, model) = both("assets/machines/cubes-21.rib", Colors::Machine, Interpolation::Constant);
+        let (_, _, model) = both("assets/machines/cubes-21.rib", Colors::Hardware, Interpolation::Constant);
         let polygons = screen_polygons(&model, |polygon, k| polygon.colors[k]);
         assert_eq!(polygons.len(), model.polygons.len());
         let depths = polygons.iter().flat_map(|p| &p.vertices).map(|v| v.position.z);

@@ -1,5 +1,5 @@
-//! The scene that a ray tracer renders to check a machine: the machine's polygons, each with the
-//! machine's colors at its corners, and nothing else.
+//! The scene that a ray tracer renders to check a hardware model: its polygons, each with its
+//! colors at its corners, and nothing else.
 
 use super::model::{Model, Polygon};
 use shadewright_geometry::Mesh;
@@ -19,7 +19,7 @@ const SURFACE: &str = "constant";
 impl Model {
     /// The model as a scene with these dimensions, seen by a camera.
     pub fn painted(&self, camera: &Camera, format: Format) -> Scene {
-        let mut scene = Scene::empty("the machine's polygons");
+        let mut scene = Scene::empty("the hardware's polygons");
         scene.format = format;
         scene.camera = Camera { lens: None, ..camera.clone() };
         scene.film.filter = PixelFilter { kind: FilterKind::Box, width: [1.0; 2] };

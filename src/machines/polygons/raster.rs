@@ -1,4 +1,4 @@
-//! Which pixels a polygon covers, and what it has there: the rule by which machines with a depth
+//! Which pixels a polygon covers, and what it has there: the rule by which designs with a depth
 //! buffer sample polygons, so that their images are the same.
 //!
 //! Vertices are rounded to 1/256 of a pixel, and everything that decides coverage is exact from

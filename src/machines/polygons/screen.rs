@@ -1,5 +1,5 @@
 //! Polygons in screen space: transformed, clipped to the visible volume and divided by `w` (§3.1), as
-//! a host sends them to machines that do not transform.
+//! a host sends them to hardware that does not transform.
 
 use super::model::{Model, Polygon, View};
 use glam::{DVec3, DVec4, Vec3};

@@ -1,4 +1,4 @@
-//! The arithmetic of the ray-tracing machines: 24-bit fractions and 8-bit exponents (Ullner 1983,
+//! The arithmetic of the ray-tracing hardware: 24-bit fractions and 8-bit exponents (Ullner 1983,
 //! §2.3.3, appendix A), in a form fast enough to trace images with.
 //!
 //! A number is `±f·2^e` with a fraction `1/2 ≤ f < 1` of 24 bits and an exponent from −125 to 128:
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// third of a microsecond (Ullner 1983, §2.3.3, appendix A.1).
 pub const OPERATIONS_PER_MICROSECOND: f64 = 3.0;
 
-/// Names the arithmetic that a machine is built from.
+/// Names the arithmetic that hardware is built from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -222,7 +222,8 @@ impl Operations for Ieee {
     }
 }
 
-/// A constant as a machine's memory holds it: subnormal numbers and −0 are zero, infinity is NaN.
+/// A constant as the hardware's memory holds it: subnormal numbers and −0 are zero, infinity is
+/// NaN.
 #[inline]
 pub fn flushed(x: f32) -> f32 {
     if x.abs() < f32::MIN_POSITIVE { 0.0 } else { valid(x) }
@@ -252,9 +253,9 @@ fn truncated_unless_shifted(x: f64, unshifted: u64) -> f32 {
     stored(f64::from_bits(x.to_bits() & !discarded))
 }
 
-/// A fraction of 24 bits as the machine stores it: zero or NaN if its exponent is out of range. The
-/// exponent is tested before the conversion, which would round the number below the smallest one up
-/// to it.
+/// A fraction of 24 bits as the hardware stores it: zero or NaN if its exponent is out of range.
+/// The exponent is tested before the conversion, which would round the number below the smallest
+/// one up to it.
 #[inline(always)]
 fn stored(x: f64) -> f32 {
     if x.abs() < f64::from(f32::MIN_POSITIVE) { 0.0 } else { valid(x as f32) }

@@ -1,5 +1,5 @@
-//! Scenes that are larger than a machine's memory (Ullner 1983, §2.6): a recording replayed with the
-//! scene on a disk, cut into subvolumes.
+//! Scenes that are larger than the hardware's memory (Ullner 1983, §2.6): a recording replayed with
+//! the scene on a disk, cut into subvolumes.
 //!
 //! A subvolume is resident as a whole or not at all. [`paging`] brings the subvolumes to the rays,
 //! [`swapping`] the rays to the subvolumes.

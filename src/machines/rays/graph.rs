@@ -9,7 +9,7 @@ pub mod lighting;
 use std::sync::{Mutex, PoisonError};
 
 use super::arithmetic::{OPERATIONS_PER_MICROSECOND, Operations, StageCounts};
-use super::intersector::{self, MachineRay};
+use super::intersector::{self, IntersectorRay};
 use super::polygon::{Case, Coordinate, Polygon};
 use super::surfaces::general;
 use super::surfaces::placement::{self, LocalRay, Placement};
@@ -97,7 +97,7 @@ impl Graph {
         // The case is of no consequence: both branches are recorded.
         let coordinate = || Coordinate { case: Case::Parallel, n: vector(), d1: scalar(), m: vector(), d0: scalar() };
         let polygon = Polygon { n_p: vector(), d_p: scalar(), u: coordinate(), v: coordinate(), one_sided: false };
-        let ray = MachineRay { r0: vector(), forward: vector(), backward: vector() };
+        let ray = IntersectorRay { r0: vector(), forward: vector(), backward: vector() };
         let t = intersector::distance(ops, &polygon, &ray).t;
         let point = intersector::point(ops, &ray, t);
         let values = |equation: &Coordinate| {
@@ -226,7 +226,7 @@ impl Flow {
 /// A ray in the space of a surface's box, with the arithmetic that takes it there.
 fn placed(ops: Recording<'_>) -> LocalRay {
     let vector = || [0; 3].map(|_| ops.record(Device::Input, None));
-    let ray = MachineRay { r0: vector(), forward: vector(), backward: [0.0; 3] };
+    let ray = IntersectorRay { r0: vector(), forward: vector(), backward: [0.0; 3] };
     let row = || [0; 4].map(|_| ops.record(Device::Input, None));
     Placement { rows: [row(), row(), row()] }.local(ops, &ray)
 }

@@ -1,6 +1,6 @@
-//! The host computer and a machine behind two queues (Ullner 1983, §2.3.1), replayed in time.
+//! The host computer and the hardware behind two queues (Ullner 1983, §2.3.1), replayed in time.
 //!
-//! The first queue has rays for the machine, the second its results. The host runs two tasks: when
+//! The first queue has rays for the hardware, the second its results. The host runs two tasks: when
 //! there are results it shades one, which may give the sample's next ray; otherwise it emits the
 //! vision ray of the next sample. Rays of different samples do not depend on each other, so results
 //! come in any order. Rays that find the first queue full wait in the host's memory, and it emits no
@@ -34,7 +34,7 @@ pub struct HostTimes {
 /// The times that a ray takes in the hardware model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// From its start until the machine takes the next ray.
+    /// From its start until the hardware takes the next ray.
     pub occupancy: Picoseconds,
     /// From its start until its result.
     pub latency: Picoseconds,
@@ -47,10 +47,10 @@ pub struct Timeline {
     pub total: Picoseconds,
     /// The host works.
     pub host_busy: Picoseconds,
-    /// The machine is occupied by rays.
-    pub machine_busy: Picoseconds,
-    /// The machine waits for room in the second queue.
-    pub machine_blocked: Picoseconds,
+    /// The hardware is occupied by rays.
+    pub hardware_busy: Picoseconds,
+    /// The hardware waits for room in the second queue.
+    pub hardware_blocked: Picoseconds,
     /// Most rays in the first queue.
     pub rays_peak: usize,
     /// Most results in the second.
@@ -66,8 +66,8 @@ pub struct Timeline {
 enum Event {
     /// The host's task ends.
     HostDone(Task),
-    /// The machine can take a ray.
-    MachineFree,
+    /// The hardware can take a ray.
+    HardwareFree,
     /// A ray's result is ready.
     Ready(Ray),
 }
@@ -97,7 +97,7 @@ struct Replay<'a, S> {
     blocked: VecDeque<Ray>,
     blocked_since: Picoseconds,
     host_idle: bool,
-    machine_idle: bool,
+    hardware_idle: bool,
     /// The time of the last result: results leave in the order of their rays.
     last_result: Picoseconds,
     next_sample: usize,
@@ -119,7 +119,7 @@ pub fn replay(recording: &Recording, times: HostTimes, service: impl Fn(&Traced)
         blocked: VecDeque::new(),
         blocked_since: 0,
         host_idle: true,
-        machine_idle: true,
+        hardware_idle: true,
         last_result: 0,
         next_sample: 0,
         active: 0,
@@ -139,7 +139,7 @@ impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
                     self.host_idle = true;
                     self.finish(&task);
                 }
-                Event::MachineFree => self.machine_idle = true,
+                Event::HardwareFree => self.hardware_idle = true,
                 Event::Ready(ray) => {
                     if let Err(ray) = self.results.push(ray) {
                         if self.blocked.is_empty() {
@@ -150,7 +150,7 @@ impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
                 }
             }
             self.start_host();
-            self.start_machine();
+            self.start_hardware();
         }
         self.timeline.total = self.agenda.now();
         self.timeline.rays_peak = self.rays.peak();
@@ -186,7 +186,7 @@ impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
                 // There is room: the result before it was taken.
                 self.results.push(blocked).ok();
                 if self.blocked.is_empty() {
-                    self.timeline.machine_blocked += self.agenda.now() - self.blocked_since;
+                    self.timeline.hardware_blocked += self.agenda.now() - self.blocked_since;
                 }
             }
             self.timeline.out_of_order += u64::from(ray.sample < self.latest);
@@ -211,17 +211,17 @@ impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
         self.agenda.after(time, Event::HostDone(task));
     }
 
-    fn start_machine(&mut self) {
-        if !self.machine_idle || !self.blocked.is_empty() {
+    fn start_hardware(&mut self) {
+        if !self.hardware_idle || !self.blocked.is_empty() {
             return;
         }
         let Some(ray) = self.rays.pop() else { return };
         let Service { occupancy, latency } = (self.service)(self.traced(ray));
         let now = self.agenda.now();
-        self.machine_idle = false;
-        self.timeline.machine_busy += occupancy;
+        self.hardware_idle = false;
+        self.timeline.hardware_busy += occupancy;
         self.last_result = self.last_result.max(now + latency);
-        self.agenda.after(occupancy, Event::MachineFree);
+        self.agenda.after(occupancy, Event::HardwareFree);
         self.agenda.after(self.last_result - now, Event::Ready(ray));
         // Its place in the queue is free.
         self.start_host();
@@ -266,18 +266,18 @@ mod tests {
         // Emit, three rays, two shaded, one shadow ray.
         assert_eq!(timeline.total, picoseconds(1.0 + 3.0 * 10.0 + 2.0 * 2.0 + 0.5));
         assert_eq!(timeline.host_busy, picoseconds(1.0 + 4.0 + 0.5));
-        assert_eq!(timeline.machine_busy, picoseconds(9.0));
+        assert_eq!(timeline.hardware_busy, picoseconds(9.0));
     }
 
     #[test]
-    fn the_slower_of_host_and_machine_sets_the_rate() {
+    fn the_slower_of_host_and_hardware_sets_the_rate() {
         let recording = recording(&[2; 200]);
-        let machine =
+        let hardware =
             |us: f64| move |_: &Traced| Service { occupancy: picoseconds(us), latency: picoseconds(us + 5.0) };
-        let slow = replay(&recording, TIMES, machine(20.0));
+        let slow = replay(&recording, TIMES, hardware(20.0));
         let busy = 400.0 * 20.0;
         assert!((busy..busy + 40.0).contains(&(slow.total as f64 * 1e-6)), "{slow:?}");
-        let fast = replay(&recording, TIMES, machine(0.1));
+        let fast = replay(&recording, TIMES, hardware(0.1));
         assert_eq!(fast.host_busy, picoseconds(200.0 * 3.5));
         assert!(fast.total <= fast.host_busy + picoseconds(20.0), "{fast:?}");
         assert!(fast.out_of_order == 0 || fast.samples_peak > 1);
@@ -291,7 +291,7 @@ mod tests {
         let timeline = replay(&recording(&counts), times, service);
         let shaded: f64 = counts.iter().map(|&n| 1.0 + if n > 0 { 2.0 * f64::from(n - 1) + 0.5 } else { 0.0 }).sum();
         assert_eq!(timeline.host_busy, picoseconds(shaded));
-        assert!(timeline.machine_blocked > 0 && timeline.out_of_order > 0 && timeline.samples_peak > 1);
+        assert!(timeline.hardware_blocked > 0 && timeline.out_of_order > 0 && timeline.samples_peak > 1);
         assert_eq!((timeline.rays_peak, timeline.results_peak), (1, 1));
     }
 }

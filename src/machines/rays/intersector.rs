@@ -1,4 +1,4 @@
-//! The intersector: where a ray meets a polygon, in the arithmetic of a machine (Ullner 1983,
+//! The intersector: where a ray meets a polygon, in the arithmetic of the hardware (Ullner 1983,
 //! §2.3.2, figs. 2-12 to 2-16).
 //!
 //! The three steps are functions of their own, which the models of the pipeline and the array run
@@ -24,7 +24,7 @@ pub const MARGIN: f32 = 1.0 / 4096.0;
 /// A ray as the intersector takes it. The host, or the stage that fetches polygons, forms the two
 /// differences once per ray; they are not among the intersector's 54 operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MachineRay {
+pub struct IntersectorRay {
     /// `r₀`.
     pub r0: [f32; 3],
     /// `r₁ − r₀`.
@@ -33,20 +33,20 @@ pub struct MachineRay {
     pub backward: [f32; 3],
 }
 
-impl MachineRay {
+impl IntersectorRay {
     /// The ray of a request. The host knows `r₁ − r₀`, the request's direction, and does not round
     /// it again by way of `r₁`: far from the origin a short direction would lose most of its bits.
-    pub fn of_request(request: &Request) -> MachineRay {
+    pub fn of_request(request: &Request) -> IntersectorRay {
         let forward = request.direction.to_array().map(flushed);
         let backward = forward.map(|x| flushed(-x));
-        MachineRay { r0: request.origin.to_array().map(flushed), forward, backward }
+        IntersectorRay { r0: request.origin.to_array().map(flushed), forward, backward }
     }
 
     /// The ray through two points, as in the 13-word description of the pipeline (§2.4), with the
-    /// differences formed in the machine's arithmetic.
-    pub fn of_points<O: Operations>(ops: O, r0: [f32; 3], r1: [f32; 3]) -> MachineRay {
+    /// differences formed in the hardware's arithmetic.
+    pub fn of_points<O: Operations>(ops: O, r0: [f32; 3], r1: [f32; 3]) -> IntersectorRay {
         let difference = |a: [f32; 3], b: [f32; 3]| [0, 1, 2].map(|i| ops.sub(a[i], b[i]));
-        MachineRay { r0, forward: difference(r1, r0), backward: difference(r0, r1) }
+        IntersectorRay { r0, forward: difference(r1, r0), backward: difference(r0, r1) }
     }
 }
 
@@ -89,7 +89,7 @@ pub struct Distance {
 /// Intersects a ray with a polygon. Hits count for `0 ≤ t < best`: of polygons at equal distance
 /// the one tested first wins, which is the one with the lower index if they are tested in order.
 #[inline]
-pub fn intersect<O: Operations>(ops: O, polygon: &Polygon, ray: &MachineRay, best: f32) -> Outcome {
+pub fn intersect<O: Operations>(ops: O, polygon: &Polygon, ray: &IntersectorRay, best: f32) -> Outcome {
     let distance = distance(ops, polygon, ray);
     if !accepts(polygon, distance, best) {
         return Outcome::NoDistance;
@@ -114,7 +114,7 @@ pub fn accepts(polygon: &Polygon, distance: Distance, best: f32) -> bool {
 
 /// The first step, with the intermediate results of §2.3.2: `t = (n_p·r₀ + d_p)/(n_p·(r₀ − r₁))`.
 #[inline(always)]
-pub fn distance<O: Operations>(ops: O, polygon: &Polygon, ray: &MachineRay) -> Distance {
+pub fn distance<O: Operations>(ops: O, polygon: &Polygon, ray: &IntersectorRay) -> Distance {
     let n_p = polygon.n_p;
     let [q1, q2, q3] = each(|i| ops.mul(n_p[i], ray.r0[i]));
     let [q4, q5, q6] = each(|i| ops.mul(ray.backward[i], n_p[i]));
@@ -125,7 +125,7 @@ pub fn distance<O: Operations>(ops: O, polygon: &Polygon, ray: &MachineRay) -> D
 
 /// The second step: `p_r = (r₁ − r₀)·t + r₀`.
 #[inline(always)]
-pub fn point<O: Operations>(ops: O, ray: &MachineRay, t: f32) -> [f32; 3] {
+pub fn point<O: Operations>(ops: O, ray: &IntersectorRay, t: f32) -> [f32; 3] {
     each(|i| ops.add(ops.mul(ray.forward[i], t), ray.r0[i]))
 }
 

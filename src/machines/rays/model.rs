@@ -1,4 +1,4 @@
-//! A scene as ray-tracing machines store it: convex planar quadrilaterals, and other surfaces.
+//! A scene as ray-tracing hardware stores it: convex planar quadrilaterals, and other surfaces.
 //!
 //! Takes a scene's meshes and gives polygons in world space, with what the host keeps of each: the
 //! corners, and the triangles that it stands for, whose numbers and barycentric coordinates the
@@ -8,7 +8,7 @@
 //! the host intersects the others.
 
 use super::arithmetic::{Ieee, Operations};
-use super::intersector::{MachineRay, Outcome, intersect};
+use super::intersector::{IntersectorRay, Outcome, intersect};
 use super::polygon::{Case, Polygon, PolygonError, Sides, TriangleCorners, WORDS};
 use super::ray::{Found, RayKind, Request};
 use super::surfaces::scene::{Held, has_intersector, held};
@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 /// Most bytes of a model: 24 million polygons.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Bytes of a word in a machine's memory.
+/// Bytes of a word in the hardware's memory.
 const WORD_BYTES: u64 = 4;
 
 /// The host's side of a polygon.
@@ -54,7 +54,7 @@ pub struct Resolved {
     pub v: f32,
 }
 
-/// A surface in a machine's memory, and the host's side of it.
+/// A surface in the hardware's memory, and the host's side of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedSurface {
     /// The surface as the hardware model stores it.
@@ -65,7 +65,8 @@ pub struct PlacedSurface {
     pub primitive: u32,
 }
 
-/// A scene in a machine's form. Primitives are numbered: first all polygons, then the surfaces.
+/// A scene in the form of the hardware. Primitives are numbered: first all polygons, then the
+/// surfaces.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// The parameters of the polygons, in the order of the scene's primitives.
@@ -145,7 +146,7 @@ impl Model {
         let triangles: u64 = scene.objects.iter().map(|o| o.mesh.triangles.len() as u64).sum();
         let needed = triangles * (size_of::<Polygon>() + size_of::<Face>()) as u64;
         if needed > MOST_BYTES {
-            return Err(RenderError::TooLarge { what: "the machine's scene model", needed, limit: MOST_BYTES });
+            return Err(RenderError::TooLarge { what: "the hardware's scene model", needed, limit: MOST_BYTES });
         }
         let mut model = Self::default();
         let (mut first, mut flat) = (0, 0);
@@ -182,7 +183,7 @@ impl Model {
         self.held.contains(&false)
     }
 
-    /// The job without the procedural primitives that the machine holds: the renderer's part.
+    /// The job without the procedural primitives that the hardware holds: the renderer's part.
     pub fn rest_of(&self, job: &Job) -> Job {
         let primitives = job.program.primitives.only(|number| !self.held.get(number).copied().unwrap_or(false));
         Job { program: Program { primitives: Arc::new(primitives), ..job.program.clone() }, ..job.clone() }
@@ -202,7 +203,7 @@ impl Model {
 
     /// The hit of a ray on a primitive, if it is nearer than `best`.
     #[inline]
-    pub fn test<O: Operations>(&self, ops: O, index: u32, ray: &MachineRay, best: f32) -> Option<Found> {
+    pub fn test<O: Operations>(&self, ops: O, index: u32, ray: &IntersectorRay, best: f32) -> Option<Found> {
         match self.polygons.get(index as usize) {
             Some(polygon) => match intersect(ops, polygon, ray, best) {
                 Outcome::Hit(hit) => Some(Found { index, t: hit.t, point: hit.point }),
@@ -329,7 +330,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// `None` where a quadrilateral is none that machines can hold.
+    /// `None` where a quadrilateral is none that the hardware can hold.
     fn of(held: Held, primitive: u32) -> Option<Self> {
         let mut candidate = Self { polygons: Vec::new(), surface: None, primitive };
         match held {
@@ -345,7 +346,7 @@ impl Candidate {
 
     /// The nearest hit of a ray, in single precision.
     fn hit(&self, request: &Request) -> Option<f32> {
-        let ray = MachineRay::of_request(request);
+        let ray = IntersectorRay::of_request(request);
         let polygons =
             self.polygons.iter().filter_map(|(polygon, _)| match intersect(Ieee, polygon, &ray, request.limit) {
                 Outcome::Hit(hit) => Some(hit.t),
@@ -480,8 +481,8 @@ fn weights(point: DVec3, [a, b, c]: [DVec3; 3]) -> [f64; 2] {
 }
 
 /// The quadrilateral of two triangles that share an edge in opposite directions: its corners in
-/// order, and which of them the vertices of each triangle are. It may be no polygon that a machine
-/// can hold.
+/// order, and which of them the vertices of each triangle are. It may be no polygon that the
+/// hardware can hold.
 fn pair(first: [Vec3; 3], second: [Vec3; 3]) -> Option<([Vec3; 4], [u8; 3], [u8; 3])> {
     for k in 0..3 {
         // The edge from b to c is the second's from c to b.

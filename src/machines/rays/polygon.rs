@@ -1,5 +1,5 @@
-//! The machines' primitive: a planar convex quadrilateral in the 20 words that the intersector
-//! reads (Ullner 1983, §2.2, §2.3.2).
+//! The primitive of the hardware: a planar convex quadrilateral in the 20 words that the
+//! intersector reads (Ullner 1983, §2.2, §2.3.2).
 //!
 //! Corners come in order around the quadrilateral, `[p₀₀, p₁₀, p₁₁, p₀₁]`: the corners of the unit
 //! square at `(u, v)` = (0, 0), (1, 0), (1, 1), (0, 1). In between, `p(u, v)` is [bilinear]. The
@@ -68,7 +68,7 @@ pub enum Sides {
     Two,
 }
 
-/// Why a quadrilateral is not a polygon of the machines.
+/// Why a quadrilateral is not a polygon of the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolygonError {
     /// No area, corners that coincide, or sizes beyond the exponents' range.
@@ -108,8 +108,8 @@ const FULL_ROOT: f64 = 1.0 / 4_194_304.0;
 const STRAIGHT: f64 = 1.0 / 64.0;
 
 impl Polygon {
-    /// The quadrilateral with those corners for a machine with roots of 12 bits
-    /// ([`Unit::Commercial`]), which any other machine can trace as well.
+    /// The quadrilateral with those corners for hardware with roots of 12 bits
+    /// ([`Unit::Commercial`]), which any other hardware can trace as well.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Polygon {
         Polygon::of_quad_for(Unit::Commercial, corners, sides)
     }
 
-    /// The quadrilateral with those corners for a machine with that arithmetic.
+    /// The quadrilateral with those corners for hardware with that arithmetic.
     ///
     /// The error of a coordinate is that of the root, `√(B² − C)`, which is half the distance of
     /// the two solutions. They may be 3 apart if roots have 12 bits, 1920 if they have 24: precise
@@ -257,7 +257,7 @@ pub fn bilinear([p00, p10, p11, p01]: [Vec3; 4], [u, v]: [f32; 2]) -> Vec3 {
     (p00 * (1.0 - u) + p10 * u) * (1.0 - v) + (p01 * (1.0 - u) + p11 * u) * v
 }
 
-/// The words of a quadrilateral for a machine with that relative error of roots.
+/// The words of a quadrilateral for hardware with that relative error of roots.
 fn of_corners(corners: [DVec3; 4], sides: Sides, root_error: f64) -> Result<Polygon, PolygonError> {
     let [p00, p10, p11, p01] = corners;
     let edges = [p10 - p00, p11 - p10, p01 - p11, p00 - p01];

@@ -25,11 +25,11 @@ pub struct Request {
     pub kind: RayKind,
 }
 
-/// A hit as the machine reports it (Ullner 1983, §2.3.1). The thesis also has `u` and `v`, of 12
+/// A hit as the hardware reports it (Ullner 1983, §2.3.1). The thesis also has `u` and `v`, of 12
 /// bits; the host takes the place on the polygon from the point, of 24.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
-    /// Number of the primitive in the machine's memory.
+    /// Number of the primitive in the hardware's memory.
     pub index: u32,
     /// Distance in units of the ray's direction.
     pub t: f32,

@@ -1,10 +1,10 @@
-//! Renders a scene through a machine's own intersector, and records the rays.
+//! Renders a scene through the intersector of a hardware model, and records the rays.
 //!
 //! The scene's shaders run on the RPU, sample by sample; each `trace` goes to a [`Finder`], which is
-//! the machine's way to find a hit. The result is the image that the machine makes, and for each
+//! the hardware's way to find a hit. The result is the image that the hardware makes, and for each
 //! sample its rays in the order in which its shaders ask for them, each with the work that it was.
-//! A machine's timing model replays that. What a shader computes does not depend on when a hit
-//! arrives, so the replay needs no shaders.
+//! The timing model of the hardware replays that. What a shader computes does not depend on when a
+//! hit arrives, so the replay needs no shaders.
 
 use super::model::Model;
 use super::ray::{Found, RayKind, Request};
@@ -56,7 +56,7 @@ impl Work {
     }
 }
 
-/// A machine's way to find the hit of a ray among the polygons of its model.
+/// The way in which hardware finds the hit of a ray among the polygons of its model.
 pub trait Finder: Sync {
     /// The nearest hit, of equal distances that of the lower polygon; or any hit, for a ray that
     /// asks for that.
@@ -133,7 +133,7 @@ impl Totals {
     }
 }
 
-/// A render through a machine.
+/// A render through a hardware model.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// The image.
@@ -189,7 +189,7 @@ pub struct Subject<'a> {
     pub sampler: Option<&'a AdaptiveSampler>,
 }
 
-/// Renders with a machine's intersector.
+/// Renders with the intersector of a hardware model.
 ///
 /// # Errors
 /// As rendering; when the rays take more than 4 GiB.
@@ -231,7 +231,7 @@ pub fn record(subject: &Subject<'_>, finder: &impl Finder, progress: Progress<'_
 struct Recorder<'a, F> {
     finder: &'a F,
     model: &'a Model,
-    /// The rays of each lane. The machine calls from one thread at a time.
+    /// The rays of each lane. The hardware calls from one thread at a time.
     rays: Mutex<[Vec<Traced>; BLOCK]>,
 }
 
@@ -258,12 +258,13 @@ impl<F: Finder> BlockTracer for Recorder<'_, F> {
 }
 
 /// By how much farther than `t_min` a ray starts, as a share of the coordinates there and of the
-/// distance: the machine's arithmetic is not the shaders', and a ray that continues after a surface
-/// would hit it again. With a quarter of it one in a gallery scene does (`bubble.rib`, 32×24 pixels).
+/// distance: the hardware's arithmetic is not the shaders', and a ray that continues after a
+/// surface would hit it again. With a quarter of it one in a gallery scene does (`bubble.rib`,
+/// 32×24 pixels).
 const BEHIND: f32 = 1.0 / 65536.0;
 
 /// The ray that a host sends for one of the renderer's, and the distance at which it starts. The
-/// machines have no lower bound on the distance, so the host moves the origin along the ray.
+/// hardware has no lower bound on the distance, so the host moves the origin along the ray.
 pub fn request(ray: &shadewright_bvh::Ray, kind: RayKind) -> (Request, f32) {
     let at = ray.origin + ray.dir * ray.t_min;
     let size = (at.abs().max_element() / ray.dir.length()).max(ray.t_min);

@@ -1,4 +1,4 @@
-//! Sections that the reports of the ray-tracing machines share.
+//! Sections that the reports of the ray-tracing hardware share.
 
 use super::events::microseconds;
 use super::graph::{Graph, surface_operations};
@@ -9,7 +9,7 @@ use super::surfaces::Shape;
 use crate::report::{Cell, Entry, Section, entry};
 use shadewright_image::Image;
 
-/// The scene in the machine's memory.
+/// The scene in the hardware's memory.
 pub fn scene(model: &Model, image: &Image) -> Section {
     let area = model.area();
     let polygons = "planar convex quadrilaterals and triangles";
@@ -80,7 +80,7 @@ pub fn rays(totals: &Totals) -> Section {
     Section::entries("rays", "rays", entries)
 }
 
-/// The host and the queues between it and the machine.
+/// The host and the queues between it and the hardware.
 pub fn host(times: &HostTimes, timeline: &Timeline, totals: &Totals) -> Section {
     let share = |part: u64| Cell::Number(100.0 * part as f64 / timeline.total.max(1) as f64, 1);
     let per_ray = microseconds(timeline.total) / totals.rays().max(1) as f64;
@@ -94,11 +94,11 @@ pub fn host(times: &HostTimes, timeline: &Timeline, totals: &Totals) -> Section 
             entry("image_s", "image", microseconds(timeline.total) * 1e-6, "s"),
             entry("ray_us", "ray", per_ray, "us"),
             entry("host_busy_percent", "host busy", share(timeline.host_busy), "%"),
-            entry("machine_busy_percent", "machine busy", share(timeline.machine_busy), "%"),
+            entry("hardware_busy_percent", "hardware busy", share(timeline.hardware_busy), "%"),
             entry(
-                "machine_blocked_percent",
-                "machine blocked",
-                share(timeline.machine_blocked),
+                "hardware_blocked_percent",
+                "hardware blocked",
+                share(timeline.hardware_blocked),
                 "% the second queue is full",
             ),
             entry("rays_peak", "rays queued", timeline.rays_peak, format!("at most, of {}", times.rays)),

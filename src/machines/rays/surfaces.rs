@@ -1,7 +1,7 @@
 //! Primitives that are no planar convex quadrilaterals: quadrics, volumes that quadrics enclose
 //! together, and general polygons (Ullner 1983, §2.1, §2.6).
 //!
-//! Each has an intersector of its own beside that for polygons, a pipeline in the machine's
+//! Each has an intersector of its own beside that for polygons, a pipeline in the hardware's
 //! arithmetic. A quadric, and an edge of a polygon, takes one slot of it. All of them compute in the
 //! space of the primitive's box, which is the cube from −1 to 1 there: numbers have the size of the
 //! primitive, wherever it is, so that 24 bits are enough. The distance `t` is the same in each space.
@@ -23,13 +23,13 @@ pub mod scene;
 mod tests;
 
 use super::arithmetic::Operations;
-use super::intersector::MachineRay;
+use super::intersector::IntersectorRay;
 use general::General;
 use net::Net;
 use placement::Placement;
 use quadric::Quadric;
 
-/// A surface in a machine's memory.
+/// A surface in the hardware's memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
     /// From the world to its box.
@@ -72,7 +72,7 @@ impl Slots {
 
 impl Surface {
     /// The nearest hit with `0 ≤ t < best`.
-    pub fn intersect<O: Operations>(&self, ops: O, ray: &MachineRay, best: f32) -> Option<f32> {
+    pub fn intersect<O: Operations>(&self, ops: O, ray: &IntersectorRay, best: f32) -> Option<f32> {
         let ray = self.placement.local(ops, ray);
         let counts = |t: &f32| *t >= 0.0 && *t < best;
         match &self.shape {

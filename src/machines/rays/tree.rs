@@ -43,7 +43,7 @@ use std::ops::Range;
 /// Most bytes of a tree.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The machine's name in messages.
+/// The name of the hardware model in messages.
 const BACKEND: &str = "the ray tracing array";
 
 /// In place of the number of a ray: there is none.

@@ -4,8 +4,8 @@
 //! partitioning schemes with the ray tracing peripheral" (Ullner 1983, §2.3.4): an auxiliary
 //! processor between the host and the intersector traverses the structure and issues the polygons
 //! to test. A [`Structure`] is its microprogram: for a ray it issues a sequence of work to a
-//! [`Visitor`], which is the machine. This folder is geometry only; how a polygon is tested and
-//! what the work costs belong to the machine.
+//! [`Visitor`], which is the hardware. This folder is geometry only; how a polygon is tested and
+//! what the work costs belong to the hardware.
 //!
 //! | file | holds |
 //! |---|---|
@@ -47,7 +47,7 @@ pub(super) use overlap::Shape;
 use super::ray::Request;
 use line::Line;
 
-/// A machine that executes the work of a traversal.
+/// The hardware that executes the work of a traversal.
 pub trait Visitor {
     /// Tests a polygon against the ray. Returns the `t` of the best hit so far: the request's limit
     /// if there is none, and −∞ to end the traversal (a ray of kind

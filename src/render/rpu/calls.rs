@@ -3,8 +3,8 @@
 use super::loaded::{Entry, Loaded};
 use crate::RenderError;
 use shadewright_ir::Module;
+use shadewright_rpu::execution::ExecutionContext;
 use shadewright_rpu::isa::{Component, Reg};
-use shadewright_rpu::machine::Machine;
 use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 
 /// The arguments and results of calls, a chunk of threads at a time.
@@ -31,7 +31,7 @@ impl Loaded {
     /// As [`Loaded::run`].
     pub fn run_timed(
         &self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         timing: &Timing,
         function: &str,
         calls: &mut dyn Calls,
@@ -39,7 +39,7 @@ impl Loaded {
     ) -> Result<Stats, RenderError> {
         let Entry { address, params, results } = self.entry(function)?;
         let mut source = Registers { params, results, calls };
-        timed::run(machine, timing, address, &mut source).map_err(|e| self.explain(e, module))
+        timed::run(context, timing, address, &mut source).map_err(|e| self.explain(e, module))
     }
 }
 

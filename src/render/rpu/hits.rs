@@ -58,7 +58,7 @@ pub fn run_at_hits(program: &Program, batches: &[Batch<'_>], budget: u32) -> Res
     let loaded = Loaded::new(&program.module, program.constants.vectors(), 0)?;
     let data = loaded.data(&program.memory.vectors);
     let stop = AtomicBool::new(false);
-    let machine = loaded.machine(&data, &EmptyScene, budget, &stop);
+    let context = loaded.execution_context(&data, &EmptyScene, budget, &stop);
     let mut all = Vec::with_capacity(batches.len());
     for batch in batches {
         let run = |block: &mut Block, &first: &usize| -> Result<Vec<u32>, RenderError> {
@@ -75,7 +75,7 @@ pub fn run_at_hits(program: &Program, batches: &[Batch<'_>], budget: u32) -> Res
                 block.set(Reg::HitObj, Component::X, lane, hit.object);
             }
             let active = if lanes == BLOCK { u64::MAX } else { (1 << lanes) - 1 };
-            let rows = loaded.run(&machine, block, batch.entry, &inputs, active, &program.module)?;
+            let rows = loaded.run(&context, block, batch.entry, &inputs, active, &program.module)?;
             Ok((0..lanes).flat_map(|lane| rows.iter().map(move |row| row[lane])).collect())
         };
         let starts: Vec<usize> = (0..batch.count).step_by(BLOCK).collect();

@@ -12,9 +12,9 @@ use shadewright_rpu::BLOCK;
 use shadewright_rpu::Block;
 use shadewright_rpu::Executable;
 use shadewright_rpu::engine::EngineInfo;
+use shadewright_rpu::execution::{ExecutionContext, ExecutionError, Limits};
 use shadewright_rpu::format::Format;
 use shadewright_rpu::isa::{Component, Mask, Reg};
-use shadewright_rpu::machine::{Limits, Machine, MachineError};
 use shadewright_rpu::simd::InstructionSet;
 use shadewright_rpu::tracing::Tracer;
 use std::borrow::Cow;
@@ -182,14 +182,14 @@ impl Loaded {
     }
 
     /// The RPU on this data; `stop` ends all of its runs.
-    pub fn machine<'a>(
+    pub fn execution_context<'a>(
         &'a self,
         data: &'a Data<'_>,
         tracer: &'a dyn Tracer,
         budget: u32,
         stop: &'a AtomicBool,
-    ) -> Machine<'a> {
-        Machine {
+    ) -> ExecutionContext<'a> {
+        ExecutionContext {
             program: &self.executable,
             constants: &data.constants,
             memory: &data.memory,
@@ -220,7 +220,7 @@ impl Loaded {
     /// that was compiled: it knows the source.
     pub fn run(
         &self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         block: &mut Block,
         function: &str,
         inputs: &[[u32; BLOCK]],
@@ -229,7 +229,7 @@ impl Loaded {
     ) -> Result<Vec<[u32; BLOCK]>, RenderError> {
         self.set_arguments(block, function, inputs)?;
         let signature = self.signature(function)?;
-        machine.run(block, signature.entry, active).map_err(|e| self.explain(e, module))?;
+        context.run(block, signature.entry, active).map_err(|e| self.explain(e, module))?;
         Ok(places(&signature.results).map(|(reg, component)| block.read(reg, component)).collect())
     }
 
@@ -241,7 +241,7 @@ impl Loaded {
     /// As [`Loaded::run`].
     pub fn run_queue(
         &self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         block: &mut Block,
         function: &str,
         count: usize,
@@ -280,7 +280,7 @@ impl Loaded {
             }
             starting
         };
-        machine.run_refilled(block, address, &mut supply).map_err(|e| self.explain(e, module))?;
+        context.run_refilled(block, address, &mut supply).map_err(|e| self.explain(e, module))?;
         Ok(returned)
     }
 
@@ -301,12 +301,12 @@ impl Loaded {
     }
 
     /// An error of a run, with its place in the source.
-    pub fn explain(&self, error: MachineError, module: &Module) -> RenderError {
+    pub fn explain(&self, error: ExecutionError, module: &Module) -> RenderError {
         let span = |pc: u32| self.program.locs.get(pc as usize).and_then(|&loc| module.span(loc));
         match error {
-            MachineError::Budget { pc, budget } => RenderError::Budget { budget, span: span(pc) },
-            MachineError::CallDepth { pc, limit } => RenderError::CallDepth { limit, span: span(pc) },
-            MachineError::Stopped => RenderError::Stopped,
+            ExecutionError::Budget { pc, budget } => RenderError::Budget { budget, span: span(pc) },
+            ExecutionError::CallDepth { pc, limit } => RenderError::CallDepth { limit, span: span(pc) },
+            ExecutionError::Stopped => RenderError::Stopped,
             other => RenderError::Device(format!("the RPU stopped: {other}")),
         }
     }

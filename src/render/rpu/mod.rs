@@ -227,8 +227,8 @@ fn draw_into(
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
     let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
-    let machine = loaded.machine(&data, &tracer, job.budget, &stop);
-    let drawing = Drawing { job, sampling, loaded, machine: &machine };
+    let context = loaded.execution_context(&data, &tracer, job.budget, &stop);
+    let drawing = Drawing { job, sampling, loaded, context: &context };
     let drawn = drawing.draw(Pass::whole(sampling), film, progress);
     cause(drawn, &tracer, loaded, job)?;
     drawing.finish(film, 1)

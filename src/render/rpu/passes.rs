@@ -11,7 +11,7 @@ use glam::Vec2;
 use shadewright_image::Image;
 use shadewright_program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use shadewright_rpu::Block;
-use shadewright_rpu::machine::Machine;
+use shadewright_rpu::execution::ExecutionContext;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Blocks whose pixels are held before they go into the film: 4 MiB.
@@ -70,14 +70,14 @@ pub(super) struct Drawing<'a> {
     pub sampling: Sampling,
     pub loaded: &'a Loaded,
     /// Runs the loaded code; its `stop` ends a pass.
-    pub machine: &'a Machine<'a>,
+    pub context: &'a ExecutionContext<'a>,
 }
 
 impl Drawing<'_> {
     /// The colors of camera rays through raster positions, in their order.
     pub fn colors(&self, positions: &[Vec2]) -> Result<Vec<[f32; 4]>, RenderError> {
         let run = |block: &mut Block, positions: &&[Vec2]| -> Result<Vec<[u32; 4]>, RenderError> {
-            if self.machine.stop.load(Ordering::Relaxed) {
+            if self.context.stop.load(Ordering::Relaxed) {
                 return Err(RenderError::Stopped);
             }
             let mut rest = positions.chunks(TOGETHER);
@@ -89,10 +89,10 @@ impl Drawing<'_> {
                 }
             };
             let (count, module) = (positions.len(), &self.job.program.module);
-            self.loaded.run_queue(self.machine, block, CAMERA_ENTRY, count, arguments, module)
+            self.loaded.run_queue(self.context, block, CAMERA_ENTRY, count, arguments, module)
         };
         let queues: Vec<_> = positions.chunks(self.blocks() as usize * LANES).collect();
-        let colors = in_parallel(&queues, self.machine.stop, Block::new, run)?;
+        let colors = in_parallel(&queues, self.context.stop, Block::new, run)?;
         Ok(colors.into_iter().flatten().map(|words| words.map(f32::from_bits)).collect())
     }
 
@@ -121,7 +121,7 @@ impl Drawing<'_> {
             let queues: Vec<Queue<'_>> =
                 tiles.chunks((blocks / rounds) as usize).map(|tiles| Queue { tiles, rounds, first, size }).collect();
             let run = |block: &mut Block, queue: &Queue<'_>| -> Result<Vec<[u32; 4]>, RenderError> {
-                if self.machine.stop.load(Ordering::Relaxed) {
+                if self.context.stop.load(Ordering::Relaxed) {
                     return Err(RenderError::Stopped);
                 }
                 let mut numbers = queue.numbers();
@@ -131,13 +131,13 @@ impl Drawing<'_> {
                     }
                 };
                 let (count, module) = (queue.len(), &self.job.program.module);
-                let pixels = self.loaded.run_queue(self.machine, block, CAMERA_ENTRY, count, arguments, module)?;
+                let pixels = self.loaded.run_queue(self.context, block, CAMERA_ENTRY, count, arguments, module)?;
                 let blocks = queue.tiles.len() * rounds as usize;
                 progress((done.fetch_add(blocks, Ordering::Relaxed) + blocks) as f32 / total);
                 Ok(pixels)
             };
             for queues in queues.chunks(AT_ONCE / blocks as usize) {
-                let pixels = in_parallel(queues, self.machine.stop, Block::new, run)?;
+                let pixels = in_parallel(queues, self.context.stop, Block::new, run)?;
                 for (queue, pixels) in queues.iter().zip(pixels) {
                     let mut pixels = pixels.iter();
                     for numbers in queue.numbers() {
@@ -170,7 +170,7 @@ impl Drawing<'_> {
             self.run_tile(block, IMAGER_ENTRY, &inputs, tile.active(width, height))
         };
         let tiles = Tile::all(width, height, Shape::FLAT);
-        let pixels = in_parallel(&tiles, self.machine.stop, Block::new, run)?;
+        let pixels = in_parallel(&tiles, self.context.stop, Block::new, run)?;
         for (tile, pixels) in tiles.iter().zip(pixels) {
             each_pixel(*tile, width, height, |lane, x, y| image.rgba[(y * width + x) as usize] = pixels[lane]);
         }
@@ -189,11 +189,11 @@ impl Drawing<'_> {
         inputs: &[[u32; LANES]],
         active: u64,
     ) -> Result<Pixels, RenderError> {
-        if self.machine.stop.load(Ordering::Relaxed) {
+        if self.context.stop.load(Ordering::Relaxed) {
             return Err(RenderError::Stopped);
         }
         block.reset();
-        let words = self.loaded.run(self.machine, block, entry, inputs, active, &self.job.program.module)?;
+        let words = self.loaded.run(self.context, block, entry, inputs, active, &self.job.program.module)?;
         let mut pixels = [[0.0; 4]; LANES];
         for (channel, values) in words.iter().enumerate().take(4) {
             for (pixel, bits) in pixels.iter_mut().zip(values) {

@@ -105,8 +105,8 @@ impl RpuProgressive {
         let Some(Kept { job, code, constants, memory }) = &self.kept else { return Err(nothing_loaded()) };
         let data = Data::of_parts(*constants, memory.as_deref(), &job.program.memory.vectors);
         let tracer = SceneTracer::of_job(job, code, &data, stop)?;
-        let machine = code.machine(&data, &tracer, job.budget, stop);
-        let drawing = Drawing { job, sampling: job.sampling, loaded: code, machine: &machine };
+        let context = code.execution_context(&data, &tracer, job.budget, stop);
+        let drawing = Drawing { job, sampling: job.sampling, loaded: code, context: &context };
         let drawn = match &self.pool {
             Some(pool) => pool.install(|| draw(&drawing)),
             None => draw(&drawing),

@@ -76,14 +76,14 @@ impl<'i> RayProgram<'i> {
     /// When a ray takes too many steps.
     pub fn trace(&self, block: &mut Block, rays: &RayBatch, hits: &mut HitBatch) -> Result<(), RenderError> {
         let stop = AtomicBool::new(false);
-        let machine = self.loaded.machine(&self.data, &EmptyScene, BUDGET, &stop);
+        let context = self.loaded.execution_context(&self.data, &EmptyScene, BUDGET, &stop);
         let Entry { address, params, results } = &self.entry;
         let RayBatch { ox, oy, oz, dx, dy, dz, t_min, t_max, active } = rays;
         block.start_lanes(u64::MAX);
         for (&(reg, component), values) in params.iter().zip([ox, oy, oz, dx, dy, dz, t_min, t_max]) {
             block.write_floats(reg, component, values);
         }
-        machine.run(block, *address, *active).map_err(|e| self.loaded.explain(e, &self.module))?;
+        context.run(block, *address, *active).map_err(|e| self.loaded.explain(e, &self.module))?;
         block.read_lanes(results, *active, |lane, [u, v, t, prim]: [u32; 4]| {
             [hits.u[lane], hits.v[lane], hits.t[lane]] = [u, v, t].map(f32::from_bits);
             hits.prim[lane] = prim;

@@ -7,7 +7,7 @@ use crate::sampling::CameraSample;
 use crate::{Job, RenderError, Renderer};
 use shadewright_codegen::rpu::RECORD_TEXTURE;
 use shadewright_program::CAMERA_ENTRY;
-use shadewright_rpu::machine::Machine;
+use shadewright_rpu::execution::ExecutionContext;
 use shadewright_rpu::{BLOCK, Block, Texture};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -43,7 +43,7 @@ fn run(
     let loaded = renderer.load(job)?;
     let data = loaded.data(&job.program.memory.vectors);
     let tracer = SceneTracer::of_job(job, &loaded, &data, stop)?;
-    let machine = Machine { textures: &RECORD, ..loaded.machine(&data, &tracer, job.budget, stop) };
+    let context = ExecutionContext { textures: &RECORD, ..loaded.execution_context(&data, &tracer, job.budget, stop) };
     let mut colors = Vec::with_capacity(samples.len());
     for samples in samples.chunks(BLOCK) {
         block.reset();
@@ -52,7 +52,7 @@ fn run(
         let row = |k: usize| std::array::from_fn(|lane| rows.get(lane).and_then(|r| r.get(k)).copied().unwrap_or(0));
         let inputs: Vec<[u32; BLOCK]> = (0..words).map(row).collect();
         let active = if samples.len() == BLOCK { u64::MAX } else { (1 << samples.len()) - 1 };
-        let outputs = loaded.run(&machine, block, CAMERA_ENTRY, &inputs, active, &job.program.module);
+        let outputs = loaded.run(&context, block, CAMERA_ENTRY, &inputs, active, &job.program.module);
         let outputs = cause(outputs, &tracer, &loaded, job)?;
         let word = |k: usize, lane: usize| outputs.get(k).map_or(0, |row| row[lane]);
         colors.extend((0..samples.len()).map(|lane| std::array::from_fn(|k| word(k, lane))));
@@ -130,8 +130,8 @@ mod tests {
                 let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).expect("it compiles");
                 let loaded = loaded.on_engine(engine).expect("it runs");
                 let (stop, data) = (AtomicBool::new(false), loaded.data(&[[0; 4]]));
-                let machine = loaded.machine(&data, &EmptyScene, 1_000_000, &stop);
-                let machine = Machine { textures: &RECORD, ..machine };
+                let context = loaded.execution_context(&data, &EmptyScene, 1_000_000, &stop);
+                let context = ExecutionContext { textures: &RECORD, ..context };
                 let inputs: Vec<[u32; BLOCK]> = words(&args).into_iter().map(|word| [word; BLOCK]).collect();
                 let mut block = Block::new();
                 let outputs = loaded.run(&machine, &mut block, "f", &inputs, 1, &module).expect("it ends");

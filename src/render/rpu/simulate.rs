@@ -41,11 +41,11 @@ pub fn simulate(
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors).with_uniforms(job.program.constants.vectors());
     let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
-    let machine = loaded.machine(&data, &tracer, job.budget, &stop);
+    let context = loaded.execution_context(&data, &tracer, job.budget, &stop);
     let timing = loaded.timing(config);
     let call = |function: &'static str| {
-        let (machine, timing) = (&machine, &timing);
-        move |calls: &mut dyn Calls| loaded.run_timed(machine, timing, function, calls, &job.program.module)
+        let (context, timing) = (&context, &timing);
+        move |calls: &mut dyn Calls| loaded.run_timed(context, timing, function, calls, &job.program.module)
     };
     let Window { width, height, .. } = job.window;
     let at = |x: u32, y: u32| y as usize * width as usize + x as usize;

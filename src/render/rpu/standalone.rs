@@ -16,9 +16,9 @@ use shadewright_program::textures::Textures;
 use shadewright_program::{MemoryError, RecordLayout};
 use shadewright_program::{MemoryImage, frame_constants};
 use shadewright_rpu::engine::{EngineInfo, Unsupported};
+use shadewright_rpu::execution::{ExecutionContext, ExecutionError, Limits, RunReport};
 use shadewright_rpu::format::Format;
 use shadewright_rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
-use shadewright_rpu::machine::{Limits, Machine, MachineError, RunReport};
 use shadewright_rpu::texture::{self, Texture};
 use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 use shadewright_rpu::tracing::{EmptyScene, Tracer};
@@ -50,7 +50,7 @@ pub enum StandaloneError {
     },
     /// The run ended early.
     #[error(transparent)]
-    Machine(#[from] MachineError),
+    Execution(#[from] ExecutionError),
     /// The size of the image.
     #[error(transparent)]
     Size(#[from] SizeError),
@@ -69,13 +69,13 @@ impl StandaloneError {
     /// The code address of the instruction that could not complete.
     pub fn address(&self) -> Option<u32> {
         match self {
-            StandaloneError::Machine(
-                MachineError::Budget { pc, .. }
-                | MachineError::CallDepth { pc, .. }
-                | MachineError::BadCall { pc, .. }
-                | MachineError::BadStore { pc, .. }
-                | MachineError::TooManyTexels { pc, .. }
-                | MachineError::PastEnd { pc },
+            StandaloneError::Execution(
+                ExecutionError::Budget { pc, .. }
+                | ExecutionError::CallDepth { pc, .. }
+                | ExecutionError::BadCall { pc, .. }
+                | ExecutionError::BadStore { pc, .. }
+                | ExecutionError::TooManyTexels { pc, .. }
+                | ExecutionError::PastEnd { pc },
             ) => Some(*pc),
             _ => None,
         }
@@ -84,7 +84,7 @@ impl StandaloneError {
 
 impl Stoppable for StandaloneError {
     fn is_stopped(&self) -> bool {
-        matches!(self, StandaloneError::Machine(MachineError::Stopped))
+        matches!(self, StandaloneError::Execution(ExecutionError::Stopped))
     }
 }
 
@@ -229,10 +229,10 @@ impl StandaloneProgram {
     }
 
     /// Calls `work` with the RPU.
-    fn with_machine<T>(&self, stop: &AtomicBool, work: impl FnOnce(&Machine<'_>) -> T) -> T {
+    fn with_context<T>(&self, stop: &AtomicBool, work: impl FnOnce(&ExecutionContext<'_>) -> T) -> T {
         let in_scene = self.tree.as_ref().map(|bvh| SceneTracer::new(bvh, &self.memory));
         let tracer: &dyn Tracer = in_scene.as_ref().map_or(&EmptyScene, |t| t);
-        work(&Machine {
+        work(&ExecutionContext {
             program: &self.executable,
             constants: &self.constants,
             memory: &self.memory.vectors,
@@ -262,7 +262,7 @@ impl StandaloneProgram {
         self.start(&mut before);
         self.start(&mut after);
         let stop = AtomicBool::new(false);
-        let report = self.with_machine(&stop, |machine| machine.run(&mut after, entry, 1))?;
+        let report = self.with_context(&stop, |context| context.run(&mut after, entry, 1))?;
         Ok(([before, after], report))
     }
 
@@ -276,7 +276,7 @@ impl StandaloneProgram {
         let mut thread = OneThread { registers: &self.registers, started: false, after };
         let timing = Timing::new(&self.program, config);
         let stop = AtomicBool::new(false);
-        let stats = self.with_machine(&stop, |machine| timed::run(machine, &timing, entry, &mut thread))?;
+        let stats = self.with_context(&stop, |context| timed::run(context, &timing, entry, &mut thread))?;
         Ok(([before, thread.after], stats))
     }
 
@@ -322,7 +322,7 @@ impl StandaloneProgram {
         check_size(width, height)?;
         let tiles = Tile::all(width, height, Shape::FLAT);
         let stop = AtomicBool::new(false);
-        self.with_machine(&stop, |machine| {
+        self.with_context(&stop, |context| {
             in_parallel(&tiles, &stop, Block::new, |block, &tile| -> Result<_, StandaloneError> {
                 self.start(block);
                 for lane in 0..LANES {
@@ -331,7 +331,7 @@ impl StandaloneProgram {
                         block.set(Reg::R(0), component, lane, value.to_bits());
                     }
                 }
-                machine.run(block, entry, tile.active(width, height))?;
+                context.run(block, entry, tile.active(width, height))?;
                 Ok((tile, take(block)))
             })
         })
@@ -363,11 +363,11 @@ impl StandaloneProgram {
         };
         let xyz = [Component::X, Component::Y, Component::Z].map(|c| (Reg::R(0), c));
         let frame = Frame { width, height, samples: 1, processors: config.processors.count, progress };
-        let stats = self.with_machine(&stop, |machine| {
+        let stats = self.with_context(&stop, |context| {
             frame.run(&stop, &input, &mut output, |calls: &mut dyn Calls| -> Result<_, StandaloneError> {
                 let params = self.registers.iter().map(|&(reg, c, _)| (reg, c)).chain(xyz).collect();
                 let mut source = Registers { params, results: xyz.to_vec(), calls };
-                Ok(timed::run(machine, &timing, entry, &mut source)?)
+                Ok(timed::run(context, &timing, entry, &mut source)?)
             })
         })?;
         Ok(Simulation { image: Image::new(width, height, rgba)?, stats, cost })

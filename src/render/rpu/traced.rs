@@ -139,8 +139,8 @@ impl<'a> Samples<'a> {
     pub fn develop(&self, film: &Film, loaded: &Loaded) -> Result<Image, RenderError> {
         let (job, stop) = (self.job, AtomicBool::new(false));
         let data = loaded.data(&job.program.memory.vectors);
-        let machine = loaded.machine(&data, &EmptyScene, job.budget, &stop);
-        Drawing { job, sampling: job.sampling, loaded, machine: &machine }.finish(film, 1)
+        let context = loaded.execution_context(&data, &EmptyScene, job.budget, &stop);
+        Drawing { job, sampling: job.sampling, loaded, context: &context }.finish(film, 1)
     }
 }
 
@@ -228,9 +228,9 @@ fn run_blocks<T: BlockTracer>(
     let run = |state: &mut Block, &number: &usize| {
         let SampleBlock { samples, active, inputs } = block(number);
         let tracer = WithProcedural { triangles: make(&samples), scene: &scene };
-        let machine = loaded.machine(&data, &tracer, job.budget, &stop);
+        let context = loaded.execution_context(&data, &tracer, job.budget, &stop);
         state.reset();
-        let rows = loaded.run(&machine, state, CAMERA_ENTRY, &inputs, active, &job.program.module)?;
+        let rows = loaded.run(&context, state, CAMERA_ENTRY, &inputs, active, &job.program.module)?;
         let color = |lane: usize| std::array::from_fn(|i| rows.get(i).map_or(0.0, |row| f32::from_bits(row[lane])));
         let colors: [[f32; 4]; LANES] = std::array::from_fn(color);
         progress((finished.fetch_add(1, Ordering::Relaxed) + 1) as f32 / count.max(1) as f32);

@@ -8,7 +8,7 @@ use shadewright_bvh::ray::lanes;
 use shadewright_bvh::two_level::procedural::Intersect;
 use shadewright_bvh::{BATCH, RayBatch, TwoLevel};
 use shadewright_program::{MemoryImage, Primitives, common_origin_entries, intersect_entry};
-use shadewright_rpu::machine::{Machine, MachineError};
+use shadewright_rpu::execution::{ExecutionContext, ExecutionError};
 use shadewright_rpu::tracing::{HitBlock, RayBlock, Tracer};
 use shadewright_rpu::{Block, EmptyScene};
 use std::collections::HashMap;
@@ -31,13 +31,13 @@ struct ProceduralTracer<'a> {
     primitives: &'a Primitives,
     memory: &'a MemoryImage,
     /// The render's RPU without a scene: intersection shaders trace no rays.
-    machine: Machine<'a>,
+    context: ExecutionContext<'a>,
     /// The entries of each kind.
     kinds: Vec<Kind>,
     /// Free states, for CPU threads.
     states: Mutex<Vec<State>>,
     /// The first error.
-    failure: Mutex<Option<MachineError>>,
+    failure: Mutex<Option<ExecutionError>>,
 }
 
 /// Rays of a packet with a common origin from which on the values that depend on the origin alone
@@ -106,11 +106,11 @@ impl State {
     /// have a common origin; returns the distances.
     fn run(
         &mut self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         kind: &Kind,
         data: u32,
         rays: &RayBatch,
-    ) -> Result<[f32; BATCH], MachineError> {
+    ) -> Result<[f32; BATCH], ExecutionError> {
         let Self { block, known } = self;
         let common = kind.common_origin.as_ref().zip(common_origin(rays));
         let entry = match common {
@@ -119,7 +119,7 @@ impl State {
                     let lane = rays.active.trailing_zeros() as usize % BATCH;
                     block.start_lanes(u64::MAX);
                     put_rays(block, shared, data, rays);
-                    machine.run(block, shared.address, 1 << lane)?;
+                    context.run(block, shared.address, 1 << lane)?;
                     let words = shared.results.iter().map(|&(reg, component)| block.get(reg, component, lane));
                     known.insert(data, Known { origin, words: words.collect() });
                 }
@@ -136,7 +136,7 @@ impl State {
             }
         };
         put_rays(block, entry, data, rays);
-        machine.run(block, entry.address, rays.active)?;
+        context.run(block, entry.address, rays.active)?;
         Ok(entry.results.first().map_or([-1.0; BATCH], |&(reg, component)| block.read_floats(reg, component)))
     }
 }
@@ -171,7 +171,7 @@ impl<'a> SceneTracer<'a> {
             tracer.procedural = Some(ProceduralTracer {
                 primitives,
                 memory,
-                machine: loaded.machine(data, &EmptyScene, job.budget, stop),
+                context: loaded.execution_context(data, &EmptyScene, job.budget, stop),
                 kinds: kinds.collect::<Result<_, _>>()?,
                 states: Mutex::default(),
                 failure: Mutex::default(),
@@ -218,7 +218,7 @@ impl<'a> SceneTracer<'a> {
     }
 
     /// The error of an intersection shader, if one failed: the cause, where the render was stopped.
-    pub fn failure(&self) -> Option<MachineError> {
+    pub fn failure(&self) -> Option<ExecutionError> {
         let procedural = self.procedural.as_ref()?;
         *procedural.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -251,9 +251,9 @@ impl Intersect for ProceduralTracer<'_> {
         let Some(kind) = self.kinds.get(kind as usize) else { return missed };
         let kept = self.states.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut state = kept.unwrap_or_default();
-        let distances = state.run(&self.machine, kind, data, rays).unwrap_or_else(|error| {
+        let distances = state.run(&self.context, kind, data, rays).unwrap_or_else(|error| {
             let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-            if failure.is_none() && error != MachineError::Stopped {
+            if failure.is_none() && error != ExecutionError::Stopped {
                 *failure = Some(error);
             }
             missed

@@ -15,7 +15,7 @@ pub struct EntryPoint {
 /// Which earlier instructions of its thread an instruction waits for before it is issued.
 ///
 /// The distance is counted in instructions that the thread has issued: 1 is the one before. The
-/// functional machine ignores the flags: they change time, never values.
+/// functional model ignores the flags: they change time, never values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Waits(pub u16);
 

@@ -130,7 +130,7 @@ pub enum IsaError {
 }
 
 impl Instr {
-    /// True if the machine can execute it. Code addresses are checked by
+    /// True if the RPU can execute it. Code addresses are checked by
     /// [`super::Program::validate`].
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Split {
         self.first.sources().iter().chain(self.second.sources()).copied()
     }
 
-    /// True if the machine can execute it.
+    /// True if the RPU can execute it.
     ///
     /// # Errors
     /// The first rule that one of the halves, or both together, break.

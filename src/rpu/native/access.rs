@@ -5,8 +5,8 @@ use super::context::{COLUMN, Exit, VECTOR, at};
 use super::liveness::Columns;
 use super::translate::{Stub, Translator};
 use super::vectors::{Binary, Kind, Order};
+use crate::execution::SCRATCH_BASE;
 use crate::isa::Multiplier;
-use crate::machine::SCRATCH_BASE;
 use crate::step::{Operand, Place};
 use iced_x86::{Code, Instruction, Register};
 

@@ -49,9 +49,9 @@ use super::arith::Mode;
 use super::block::Block;
 use super::decode::DecodedProgram;
 use super::engine::{Code, Engine, EngineInfo, Threads, Unsupported};
+use super::execution::{ExecutionContext, ExecutionError, RunReport};
 use super::format::Format;
 use super::interpreter::Interpreter;
-use super::machine::{Machine, MachineError, RunReport};
 use super::simd::InstructionSet;
 pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing, write_listing};
 pub use perf_map::write_perf_map;
@@ -127,17 +127,17 @@ impl Translated {
 impl Code for Translated {
     fn run(
         &self,
-        machine: &Machine<'_>,
+        context: &ExecutionContext<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
-    ) -> Result<RunReport, MachineError> {
+    ) -> Result<RunReport, ExecutionError> {
         if !self.runs(block, entry) {
-            return Interpreter.run(machine, block, entry, threads);
+            return Interpreter.run(context, block, entry, threads);
         }
         let (active, supply) = threads.begin(block);
         block.begin();
-        block.prepare(&machine.program.decoded().steps, machine.constants);
-        run::Run::new(machine, &self.code, self.width, block, entry, active, supply).finish()
+        block.prepare(&context.program.decoded().steps, context.constants);
+        run::Run::new(context, &self.code, self.width, block, entry, active, supply).finish()
     }
 }

@@ -8,11 +8,11 @@ use super::translate::Translated;
 use crate::block::{Block, Frame, Pointers, column};
 use crate::decode::{DecodedProgram, Work};
 use crate::engine::Supply;
+use crate::execution::{ExecutionContext, ExecutionError, RunReport};
 use crate::executor::{Executor, Group};
 use crate::interpreter;
 use crate::isa::MAX_PUSH;
 use crate::lanes::BLOCK;
-use crate::machine::{Machine, MachineError, RunReport};
 use std::sync::atomic::Ordering;
 
 /// Bytes of a column, and of a vector of the stack.
@@ -85,7 +85,7 @@ struct Host<'m> {
     block: *mut Block,
     stack: *mut u8,
     first: usize,
-    error: Option<MachineError>,
+    error: Option<ExecutionError>,
 }
 
 /// Executes an instruction's work: see [`super::context::Work`].
@@ -111,7 +111,7 @@ extern "sysv64" fn work(context: *mut Context, pc: u32, mask: u32) -> u32 {
 
 /// A run of a block.
 pub(super) struct Run<'m, 's, 'b> {
-    machine: &'m Machine<'m>,
+    execution: &'m ExecutionContext<'m>,
     code: &'m Executable,
     width: usize,
     block: &'b mut Block,
@@ -149,7 +149,7 @@ impl LastLoop {
 impl<'m, 's, 'b> Run<'m, 's, 'b> {
     /// A run of the lanes in `active`, in vectors of `width`. The block is prepared.
     pub fn new(
-        machine: &'m Machine<'m>,
+        execution: &'m ExecutionContext<'m>,
         code: &'m Executable,
         width: usize,
         block: &'b mut Block,
@@ -158,14 +158,14 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         supply: Option<&'b mut Supply<'s>>,
     ) -> Self {
         let mut context = Box::new(Context::new(work));
-        context.stop = std::ptr::from_ref(machine.stop).cast();
+        context.stop = std::ptr::from_ref(execution.stop).cast();
         context.entries = code.entries().as_ptr();
-        context.image = machine.memory.as_ptr();
-        context.depth_limit = machine.limits.call_depth;
-        context.budget = machine.limits.budget;
+        context.image = execution.memory.as_ptr();
+        context.depth_limit = execution.limits.call_depth;
+        context.budget = execution.limits.budget;
         context.code_len = code.entries().len() as u32;
         // Scratch memory begins at 2³¹.
-        context.inside = inside(machine.memory.len().min(1 << 31));
+        context.inside = inside(execution.memory.len().min(1 << 31));
         // Two of the largest, which has a word for each two instructions at most, fit in any case.
         let words = (4 * code.largest_frame()).min(MOST_FRAMES / (BLOCK / width)) / 8;
         let start = code.entries()[entry as usize];
@@ -192,14 +192,14 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                 vector
             })
             .collect();
-        let (executor, program) = (Executor::new(machine), machine.program.decoded());
+        let (executor, program) = (Executor::new(execution), execution.program.decoded());
         let null = std::ptr::null_mut();
         let host = Host { executor, program, block: std::ptr::null_mut(), stack: null, first: 0, error: None };
-        Run { machine, code, width, block, context, host, vectors, entry, start, last_loop, supply }
+        Run { execution, code, width, block, context, host, vectors, entry, start, last_loop, supply }
     }
 
     /// Runs all threads to their end.
-    pub fn finish(mut self) -> Result<RunReport, MachineError> {
+    pub fn finish(mut self) -> Result<RunReport, ExecutionError> {
         loop {
             for number in 0..self.vectors.len() {
                 while let State::Ready(at) = self.vectors[number].state {
@@ -219,7 +219,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
     /// Runs a vector from an address until it waits or ends, or its code leaves for another reason.
     /// Returns whether it is at a call that the interpreter makes: the function is not translated, or
     /// has no room for its frame.
-    fn advance(&mut self, number: usize, at: u64) -> Result<bool, MachineError> {
+    fn advance(&mut self, number: usize, at: u64) -> Result<bool, ExecutionError> {
         let Pointers { file, window_end, spent } = self.block.pointers();
         let vector = &mut self.vectors[number];
         let Vector { first, .. } = *vector;
@@ -242,7 +242,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         context.idle_below = if vector.refills { 1 + threads as i32 - room as i32 } else { 0 };
         context.run = std::ptr::from_mut(host).cast();
         // SAFETY: the pointers lead to the block, whose stack does not grow while the code runs,
-        // to the vector's frames and to the machine; the address is of this code.
+        // to the vector's frames and to the execution context; the address is of this code.
         unsafe { self.code.enter(context, at) };
         vector.frame = context.frame.addr() - frames.addr();
         vector.window = ((context.window.addr() - stack.addr()) / VECTOR) as u32;
@@ -268,21 +268,21 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                     self.vectors[number].frames.resize(bytes / 4, 0);
                 }
                 // No deeper than the calls that are allowed.
-                let deepest = self.machine.limits.call_depth.saturating_mul(u32::from(MAX_PUSH));
+                let deepest = self.execution.limits.call_depth.saturating_mul(u32::from(MAX_PUSH));
                 self.block.reach((2 * window + u32::from(MAX_PUSH)).min(deepest));
             }
             Some(Exit::Untranslated) => return Ok(true),
             Some(Exit::Budget) => {
-                self.machine.stop.store(true, Ordering::Relaxed);
-                return Err(MachineError::Budget { pc, budget: self.machine.limits.budget });
+                self.execution.stop.store(true, Ordering::Relaxed);
+                return Err(ExecutionError::Budget { pc, budget: self.execution.limits.budget });
             }
             Some(Exit::CallDepth) => {
-                return Err(MachineError::CallDepth { pc, limit: self.machine.limits.call_depth });
+                return Err(ExecutionError::CallDepth { pc, limit: self.execution.limits.call_depth });
             }
-            Some(Exit::BadCall) => return Err(MachineError::BadCall { pc, target: context.target }),
-            Some(Exit::PastEnd) => return Err(MachineError::PastEnd { pc }),
+            Some(Exit::BadCall) => return Err(ExecutionError::BadCall { pc, target: context.target }),
+            Some(Exit::PastEnd) => return Err(ExecutionError::PastEnd { pc }),
             Some(Exit::Failed) | Some(Exit::Stopped) | None => {
-                return Err(self.host.error.take().unwrap_or(MachineError::Stopped));
+                return Err(self.host.error.take().unwrap_or(ExecutionError::Stopped));
             }
         }
         Ok(false)
@@ -345,7 +345,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
     }
 
     /// Continues on the interpreter, which makes the call that a vector is at.
-    fn interpret(mut self, calls: usize) -> Result<RunReport, MachineError> {
+    fn interpret(mut self, calls: usize) -> Result<RunReport, ExecutionError> {
         let executor = &mut self.host.executor;
         let mut groups = Vec::new();
         let with_frames = |(_, vector): &(usize, &mut Vector)| !vector.frames.is_empty();
@@ -398,7 +398,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         groups.retain(|group| group.mask != 0);
         self.block.counted_outside();
         let supply = self.supply.take();
-        let report = interpreter::resume(self.machine, self.block, self.entry, groups, supply)?;
+        let report = interpreter::resume(self.execution, self.block, self.entry, groups, supply)?;
         Ok(RunReport { rays: report.rays + executor.rays, bad_loads: report.bad_loads | executor.bad_loads, ..report })
     }
 }
@@ -435,7 +435,7 @@ mod tests {
         let program = rpu::Executable::new(&program).expect("it is valid");
         let decoded = program.decoded();
         let Ok(code) = Executable::new(translate(decoded, vectors), decoded.code.len()) else { return };
-        let machine = Machine {
+        let execution = ExecutionContext {
             program: &program,
             constants: &[[0; 4]; 32],
             memory: &[],
@@ -447,8 +447,8 @@ mod tests {
         };
         let mut block = Block::new();
         block.begin();
-        block.prepare(&decoded.steps, machine.constants);
-        let mut run = Run::new(&machine, &code, vectors.lanes(), &mut block, 0, u64::MAX, None);
+        block.prepare(&decoded.steps, execution.constants);
+        let mut run = Run::new(&execution, &code, vectors.lanes(), &mut block, 0, u64::MAX, None);
         let mut is_left = false;
         while let State::Ready(at) = run.vectors[0].state
             && !is_left

@@ -1,4 +1,4 @@
-//! The timed machine's configuration: latencies, functional units, resident chunks, stack and
+//! The timing model's configuration: latencies, functional units, resident chunks, stack and
 //! processors, read from TOML.
 //!
 //! `default.toml` has every key, its value and why. Another file may set some of them; unknown keys
@@ -21,7 +21,7 @@ const MAX_STACK: u32 = 65536;
 /// The most processors.
 const MAX_PROCESSORS: u32 = 4096;
 
-/// The timed machine's figures.
+/// The timing model's figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_machine_is_refused_by_name() {
+    fn impossible_figures_are_refused_by_name() {
         let message = |text: &str| Config::parse(text).expect_err(text).to_string();
         assert!(message("[latencies]\nadds = 3").contains("there is no key `latencies.adds`"));
         assert!(message("latency = 3").contains("there is no key `latency`; there are `chunks`"));

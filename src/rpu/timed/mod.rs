@@ -1,9 +1,10 @@
-//! The timed machine: how long a program takes on processors that run chunks of four threads in
+//! The timing model: how long a program takes on processors that run chunks of four threads in
 //! lockstep (Węgrzanowski 2006, ch. 2).
 //!
-//! It takes the [`Machine`] that engines run, the [`Timing`] of its program, and a [`Source`] of
-//! chunks. It gives the same registers, as it runs the interpreter's executor, and [`Stats`]. It is
-//! a scheduler and nothing else: it decides neither what an instruction does nor what a pixel is.
+//! It takes the [`ExecutionContext`] that engines run, the [`Timing`] of its program, and a
+//! [`Source`] of chunks. It gives the same registers, as it runs the interpreter's executor, and
+//! [`Stats`]. It is a scheduler and nothing else: it decides neither what an instruction does nor
+//! what a pixel is.
 //!
 //! # The model
 //!
@@ -43,15 +44,20 @@ pub use config::{Chunks, Config, DEFAULT_TEXT, Intervals, Latencies, Processors,
 pub use stats::{AtPc, Cause, Stalls, Stats};
 pub use timing::Timing;
 
-use super::machine::{Machine, MachineError};
+use super::execution::{ExecutionContext, ExecutionError};
 
 /// Runs one processor on the chunks of `source`, each from the code address `entry`. `timing` must
-/// be that of the machine's program.
+/// be that of the context's program.
 ///
 /// # Errors
-/// As [`Machine::run`].
-pub fn run(machine: &Machine<'_>, timing: &Timing, entry: u32, source: &mut dyn Source) -> Result<Stats, MachineError> {
-    processor::Processor::new(machine, timing, entry, source).run()
+/// As [`ExecutionContext::run`].
+pub fn run(
+    context: &ExecutionContext<'_>,
+    timing: &Timing,
+    entry: u32,
+    source: &mut dyn Source,
+) -> Result<Stats, ExecutionError> {
+    processor::Processor::new(context, timing, entry, source).run()
 }
 
 #[cfg(test)]

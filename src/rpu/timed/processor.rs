@@ -1,4 +1,4 @@
-//! One processor of the timed machine: a group of four simple processors that issues one
+//! One processor of the timing model: a group of four simple processors that issues one
 //! instruction a cycle for one chunk.
 //!
 //! It schedules: which chunk issues in which cycle. The executor does what the instruction says, so
@@ -11,10 +11,10 @@ use super::stats::{AtPc, Cause, Stats};
 use super::timing::{Timing, Unit};
 use crate::block::Block;
 use crate::decode::{DecodedControl, Flow};
+use crate::execution::{ExecutionContext, ExecutionError};
 use crate::executor::{Executor, Group};
 use crate::isa::STACK_WINDOW;
 use crate::lanes::{BLOCK, lanes_of};
-use crate::machine::{Machine, MachineError};
 
 /// Chunks that share a block.
 const SLOTS: usize = BLOCK / CHUNK;
@@ -53,7 +53,7 @@ struct Bank {
 
 /// A processor during a run.
 pub(super) struct Processor<'m, 's> {
-    machine: &'m Machine<'m>,
+    context: &'m ExecutionContext<'m>,
     timing: &'m Timing,
     source: &'s mut dyn Source,
     entry: u32,
@@ -73,7 +73,7 @@ pub(super) struct Processor<'m, 's> {
 
 impl<'m, 's> Processor<'m, 's> {
     pub fn new(
-        machine: &'m Machine<'m>,
+        context: &'m ExecutionContext<'m>,
         timing: &'m Timing,
         entry: u32,
         source: &'s mut dyn Source,
@@ -87,7 +87,7 @@ impl<'m, 's> Processor<'m, 's> {
         };
         let bank = |_| {
             let mut block = Block::new();
-            block.prepare(&machine.program.decoded().steps, machine.constants);
+            block.prepare(&context.program.decoded().steps, context.constants);
             Bank {
                 block,
                 subchunks: vec![empty; BLOCK],
@@ -100,11 +100,11 @@ impl<'m, 's> Processor<'m, 's> {
         let banks = (timing.config.chunks.resident as usize).div_ceil(SLOTS);
         let at = vec![AtPc::default(); timing.costs.len()];
         Processor {
-            machine,
+            context,
             timing,
             source,
             entry,
-            executor: Executor::new(machine),
+            executor: Executor::new(context),
             banks: (0..banks).map(bank).collect(),
             cycle: 0,
             free: [0; Unit::COUNT],
@@ -116,7 +116,7 @@ impl<'m, 's> Processor<'m, 's> {
     }
 
     /// Runs until the source has no more chunks and all have ended.
-    pub fn run(mut self) -> Result<Stats, MachineError> {
+    pub fn run(mut self) -> Result<Stats, ExecutionError> {
         for slot in 0..self.timing.config.chunks.resident as usize {
             self.start(slot / SLOTS, slot % SLOTS)?;
         }
@@ -133,7 +133,7 @@ impl<'m, 's> Processor<'m, 's> {
     }
 
     /// Puts the next chunk of the source into a slot.
-    fn start(&mut self, bank: usize, slot: usize) -> Result<(), MachineError> {
+    fn start(&mut self, bank: usize, slot: usize) -> Result<(), ExecutionError> {
         let first = CHUNK * slot;
         let lanes = ((1 << CHUNK) - 1) << first;
         let b = &mut self.banks[bank];
@@ -165,7 +165,7 @@ impl<'m, 's> Processor<'m, 's> {
     }
 
     /// Makes a subchunk runnable at its code address.
-    fn schedule(&mut self, bank: usize, mut subchunk: Subchunk) -> Result<(), MachineError> {
+    fn schedule(&mut self, bank: usize, mut subchunk: Subchunk) -> Result<(), ExecutionError> {
         prepare(self.timing, &mut subchunk)?;
         let lane = subchunk.group.mask.trailing_zeros() as usize % BLOCK;
         let bank = &mut self.banks[bank];
@@ -225,8 +225,8 @@ impl<'m, 's> Processor<'m, 's> {
     }
 
     /// Issues the next instruction of a subchunk.
-    fn issue(&mut self, bank: usize, lane: usize) -> Result<(), MachineError> {
-        let program = self.machine.program.decoded();
+    fn issue(&mut self, bank: usize, lane: usize) -> Result<(), ExecutionError> {
+        let program = self.context.program.decoded();
         let b = &mut self.banks[bank];
         let subchunk = &mut b.subchunks[lane];
         let group = subchunk.group;
@@ -271,7 +271,7 @@ impl<'m, 's> Processor<'m, 's> {
     }
 
     /// Executes a control operation of a subchunk that is not runnable meanwhile.
-    fn control(&mut self, bank: usize, mut subchunk: Subchunk, control: DecodedControl) -> Result<(), MachineError> {
+    fn control(&mut self, bank: usize, mut subchunk: Subchunk, control: DecodedControl) -> Result<(), ExecutionError> {
         let before = subchunk.group;
         let b = &mut self.banks[bank];
         let Some(group) = self.executor.control(&mut b.block, control, before)? else {
@@ -335,7 +335,7 @@ impl<'m, 's> Processor<'m, 's> {
 
     /// Ends threads. Where they were the last of their chunk, the next chunk takes its slot at
     /// once.
-    fn end(&mut self, bank: usize, mask: u64) -> Result<(), MachineError> {
+    fn end(&mut self, bank: usize, mask: u64) -> Result<(), ExecutionError> {
         let slot = mask.trailing_zeros() as usize % BLOCK / CHUNK;
         let b = &mut self.banks[bank];
         let resident = &mut b.residents[slot];
@@ -352,9 +352,9 @@ impl<'m, 's> Processor<'m, 's> {
 }
 
 /// Finds when a subchunk's next instruction can issue, as far as earlier instructions decide that.
-fn prepare(timing: &Timing, subchunk: &mut Subchunk) -> Result<(), MachineError> {
+fn prepare(timing: &Timing, subchunk: &mut Subchunk) -> Result<(), ExecutionError> {
     let pc = subchunk.group.pc;
-    let cost = timing.costs.get(pc as usize).ok_or(MachineError::PastEnd { pc })?;
+    let cost = timing.costs.get(pc as usize).ok_or(ExecutionError::PastEnd { pc })?;
     subchunk.unit = cost.unit;
     subchunk.ready = subchunk.ready.max(subchunk.history.wait(cost.waits));
     Ok(())

@@ -1,11 +1,11 @@
-//! Cycles counted by hand, and bits compared with the functional machine.
+//! Cycles counted by hand, and bits compared with the functional model.
 
 use super::*;
 use crate::Executable;
 use crate::arbitrary::any_program;
 use crate::asm::assemble;
+use crate::execution::Limits;
 use crate::isa::{Component, Program, Reg};
-use crate::machine::Limits;
 use crate::texture::Texture;
 use crate::{BLOCK, Block, EmptyScene};
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ impl Source for Numbered {
     }
 }
 
-/// A machine for a program, on a configuration.
+/// An execution context for a program, on a configuration.
 struct Setup {
     executable: Executable,
     timing: Timing,
@@ -81,8 +81,8 @@ impl Setup {
         self
     }
 
-    fn machine(&self) -> Machine<'_> {
-        Machine {
+    fn context(&self) -> ExecutionContext<'_> {
+        ExecutionContext {
             program: &self.executable,
             constants: &[[0; 4]; 32],
             memory: &[[7; 4]; 8],
@@ -96,7 +96,7 @@ impl Setup {
 
     fn run(&self, threads: u32) -> (Stats, Numbered) {
         let mut source = Numbered::new(threads);
-        let stats = run(&self.machine(), &self.timing, 0, &mut source).expect("runs");
+        let stats = run(&self.context(), &self.timing, 0, &mut source).expect("runs");
         (stats, source)
     }
 }
@@ -241,7 +241,7 @@ fn both_modes_give_the_same_bits_and_every_cycle_is_accounted_for() {
             let mut block = Block::new();
             let x = (n as f32).to_bits();
             block.write(Reg::R(1), Component::X, &[x; BLOCK]);
-            let report = setup.machine().run(&mut block, 0, 1).expect("runs");
+            let report = setup.context().run(&mut block, 0, 1).expect("runs");
             assert!(report.issued > 0);
             assert_eq!(Component::ALL.map(|c| block.get(Reg::R(0), c, 0)), *expected, "thread {n}");
         }
@@ -257,16 +257,16 @@ fn more_chunks_never_cost_more_issue_slots() {
 }
 
 #[test]
-fn errors_are_those_of_the_functional_machine() {
+fn errors_are_those_of_the_functional_model() {
     let error = |text: &str, limits: Limits| {
         let setup = Setup { limits, ..Setup::new(text, &Config::default()) };
-        run(&setup.machine(), &setup.timing, 0, &mut Numbered::new(70)).expect_err(text)
+        run(&setup.context(), &setup.timing, 0, &mut Numbered::new(70)).expect_err(text)
     };
     let limits = Limits { budget: 50, call_depth: 9, ..Limits::default() };
-    assert_eq!(error("mov R0, R1", limits), MachineError::PastEnd { pc: 1 });
-    assert_eq!(error("L: jmp L", limits), MachineError::Budget { pc: 0, budget: 50 });
-    assert_eq!(error("L: call L push 1", limits), MachineError::CallDepth { pc: 0, limit: 9 });
-    assert_eq!(error("store A.x, 3, R0\nreturn", limits), MachineError::BadStore { pc: 0, address: 3 });
+    assert_eq!(error("mov R0, R1", limits), ExecutionError::PastEnd { pc: 1 });
+    assert_eq!(error("L: jmp L", limits), ExecutionError::Budget { pc: 0, budget: 50 });
+    assert_eq!(error("L: call L push 1", limits), ExecutionError::CallDepth { pc: 0, limit: 9 });
+    assert_eq!(error("store A.x, 3, R0\nreturn", limits), ExecutionError::BadStore { pc: 0, address: 3 });
 }
 
 #[test]
@@ -292,9 +292,9 @@ fn a_chunk_has_the_texels_that_its_own_threads_stored() {
     }
     let setup = Setup::new("texstore 0, R1, R1\nreturn", &config("chunks.resident = 3"));
     let textures = [Texture { base: 1, width: 100, height: 1 }];
-    let machine = Machine { textures: &textures, ..setup.machine() };
+    let context = ExecutionContext { textures: &textures, ..setup.context() };
     let mut source = Texels(Numbered::new(22), vec![Vec::new(); 6]);
-    run(&machine, &setup.timing, 0, &mut source).expect("runs");
+    run(&context, &setup.timing, 0, &mut source).expect("runs");
     let expected: Vec<Vec<usize>> = (0..6).map(|n| (4 * n + 1..(4 * n + 5).min(23)).collect()).collect();
     assert_eq!(source.1, expected);
 }
@@ -305,12 +305,12 @@ proptest! {
         let mut setup = Setup::of(&program, &config("chunks.resident = 2\nstack.vectors = 10"));
         setup.limits = Limits { budget: 50, call_depth: 20, scratch: 16 };
         let mut source = Numbered::new(13);
-        let timed = run(&setup.machine(), &setup.timing, 0, &mut source);
+        let timed = run(&setup.context(), &setup.timing, 0, &mut source);
         let alone = |n: usize| {
             let mut block = Block::new();
             block.set(Reg::R(1), Component::X, 0, (n as f32).to_bits());
             setup.stop.store(false, std::sync::atomic::Ordering::Relaxed);
-            let ended = setup.machine().run(&mut block, 0, 1).is_ok();
+            let ended = setup.context().run(&mut block, 0, 1).is_ok();
             ended.then(|| Component::ALL.map(|c| block.get(Reg::R(0), c, 0)))
         };
         let functional: Option<Vec<_>> = (0..13).map(alone).collect();

@@ -46,7 +46,7 @@ pub(super) struct Cost {
     pub waits: u16,
 }
 
-/// The costs of a program's instructions on one configuration of the machine.
+/// The costs of a program's instructions on one configuration of the timing model.
 #[derive(Debug, Clone)]
 pub struct Timing {
     pub(super) config: Config,

@@ -1,6 +1,6 @@
 //! The status line: progress of the back ends, the pixel under the pointer, the last message.
 
-use crate::model::{BackendModel, Model};
+use crate::model::{BackendState, Model};
 use egui::{Align, Layout, RichText};
 use shadewright_render::Backend;
 
@@ -64,7 +64,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, pointed: Option<Pointed>) {
 }
 
 /// How far a back end is, in a few words; nothing of one that has drawn nothing.
-fn describe(backend: Backend, is: &BackendModel) -> String {
+fn describe(backend: Backend, is: &BackendState) -> String {
     let name = backend.title();
     match (&is.failure, is.preparing, &is.shown) {
         (Some(_), ..) => format!("{name}: failed"),
@@ -86,7 +86,7 @@ fn describe(backend: Backend, is: &BackendModel) -> String {
     }
 }
 
-fn explain(backend: Backend, is: &BackendModel) -> String {
+fn explain(backend: Backend, is: &BackendState) -> String {
     match (&is.failure, &is.shown) {
         (Some(failure), _) => failure.clone(),
         (None, Some(shown)) => {

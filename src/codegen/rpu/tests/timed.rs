@@ -1,8 +1,8 @@
 //! The same calls on the timed simulator, which must leave the same bits.
 
 use shadewright_ir::Const;
+use shadewright_rpu::execution::ExecutionContext;
 use shadewright_rpu::isa::{Component, Mask, Program, Reg};
-use shadewright_rpu::machine::Machine;
 use shadewright_rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 
 /// Rows of arguments, four to a chunk.
@@ -28,7 +28,7 @@ impl Source for Rows<'_> {
 
     fn finish(&mut self, number: u64, chunk: &Chunk<'_>, _cost: [u64; CHUNK]) {
         for (thread, row) in self.got.iter_mut().skip(number as usize * CHUNK).take(CHUNK).enumerate() {
-            assert!(chunk.get(Reg::A, Component::W, thread) >= shadewright_rpu::machine::SCRATCH_BASE);
+            assert!(chunk.get(Reg::A, Component::W, thread) >= shadewright_rpu::execution::SCRATCH_BASE);
             let value = |(r, mask): &(u8, Mask)| -> Vec<u32> {
                 mask.components().map(|c| chunk.get(Reg::R(*r), c, thread)).collect()
             };
@@ -39,7 +39,7 @@ impl Source for Rows<'_> {
 
 /// Runs a function on a row of arguments a thread; a row of result bits a thread.
 pub fn run(
-    machine: &Machine<'_>,
+    context: &ExecutionContext<'_>,
     program: &Program,
     entry: u32,
     rows: &[Vec<Const>],

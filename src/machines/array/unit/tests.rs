@@ -86,7 +86,7 @@ fn a_ray_for_any_hit_ends_with_the_first() {
     assert!(passage.counts.tests < 60);
 }
 
-/// The same machine, tick by tick: each stage is looked at in every tick.
+/// The same unit, tick by tick: each stage is looked at in every tick.
 fn by_ticks(times: &UnitTimes, list: &[(f32, bool, bool)]) -> (u64, Counts, Option<u32>) {
     let accesses = times.accesses.map(u64::from);
     let (mut counts, mut best, mut nearest) = (Counts::default(), f32::INFINITY, None);

@@ -1,4 +1,4 @@
-//! The numbers of the machine and of its drawing: `default.toml` has each with its source.
+//! The numbers of the hardware and of its drawing: `default.toml` has each with its source.
 
 use serde::{Deserialize, Serialize};
 use shadewright_base::text::settings::{self, SettingsError};
@@ -6,7 +6,7 @@ use shadewright_base::text::settings::{self, SettingsError};
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");
 
-/// The numbers of a machine and of its drawing.
+/// The numbers of the hardware and of its drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -15,7 +15,7 @@ pub struct Config {
     /// How numbers are represented.
     pub numbers: Numbers,
     /// The processors and what connects them.
-    pub machine: Machine,
+    pub hardware: Hardware,
     /// The simulation of time.
     pub simulation: Limits,
 }
@@ -101,7 +101,7 @@ pub struct Numbers {
 /// The processors and what connects them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Machine {
+pub struct Hardware {
     /// Plane processors; 0 for one per plane of the scene.
     pub plane_processors: u32,
     /// Plane processors of a chip, which also has a clean-up processor after them.
@@ -137,7 +137,7 @@ impl Config {
     /// Text that is no TOML, unknown keys and words, and numbers out of range.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let config: Self = settings::parse(DEFAULT_TEXT, text, &[])?;
-        let Self { drawing, numbers, machine, simulation } = &config;
+        let Self { drawing, numbers, hardware, simulation } = &config;
         SettingsError::check("drawing.crease", drawing.crease, 0.0, 180.0)?;
         SettingsError::check("drawing.flat", drawing.flat, 0.0, 90.0)?;
         SettingsError::check("drawing.shortest", drawing.shortest, 0.0, 1e3)?;
@@ -149,24 +149,24 @@ impl Config {
         SettingsError::check("numbers.guard", numbers.guard, 0.0, 10.0)?;
         SettingsError::check("numbers.guard-units", numbers.guard_units, 0, 1000)?;
         SettingsError::check("numbers.weld", numbers.weld, 0.0, 0.01)?;
-        if machine.plane_processors != 0 {
+        if hardware.plane_processors != 0 {
             // The planes of a polygon are never in two passes: clipped polygons have up to 11.
-            SettingsError::check("machine.plane-processors", machine.plane_processors, 16, 1 << 24)?;
+            SettingsError::check("hardware.plane-processors", hardware.plane_processors, 16, 1 << 24)?;
         }
         // Between clean-up processors, each polygon can add two messages to a line's.
-        let per_chip = machine.plane_processors_per_chip;
-        SettingsError::check("machine.plane-processors-per-chip", per_chip, 1, 256)?;
-        SettingsError::check("machine.tail", machine.tail, 1, 1 << 16)?;
-        SettingsError::check("machine.bit", machine.bit, 1e-6, 1e6)?;
-        SettingsError::check("machine.bits-per-wire", machine.bits_per_wire, 1, 1 << 10)?;
-        SettingsError::check("machine.frame", machine.frame, 1e-6, 1e6)?;
+        let per_chip = hardware.plane_processors_per_chip;
+        SettingsError::check("hardware.plane-processors-per-chip", per_chip, 1, 256)?;
+        SettingsError::check("hardware.tail", hardware.tail, 1, 1 << 16)?;
+        SettingsError::check("hardware.bit", hardware.bit, 1e-6, 1e6)?;
+        SettingsError::check("hardware.bits-per-wire", hardware.bits_per_wire, 1, 1 << 10)?;
+        SettingsError::check("hardware.frame", hardware.frame, 1e-6, 1e6)?;
         SettingsError::check("simulation.hops", simulation.hops, 1, u32::MAX)?;
         Ok(config)
     }
 
     /// The time of a message in microseconds: each of its values goes over a wire of its own.
     pub fn tick(&self) -> f64 {
-        self.machine.bit * f64::from(self.machine.bits_per_wire)
+        self.hardware.bit * f64::from(self.hardware.bits_per_wire)
     }
 }
 
@@ -188,6 +188,6 @@ mod tests {
         assert!(style("stroke-width = 0").is_err());
         assert!(Config::parse("[numbers]\nbits = 16").is_ok());
         assert!(Config::parse("[numbers]\nbits = 4").is_err());
-        assert!(Config::parse("[machine]\nplane-processors = 5").is_err());
+        assert!(Config::parse("[hardware]\nplane-processors = 5").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Lines in which polygons cross each other. The machine, which takes edges and polygons as
+//! Lines in which polygons cross each other. The hardware, which takes edges and polygons as
 //! unrelated, does not find these; §3.4 proposes to compute them beforehand.
 
 use super::edges::Kind;

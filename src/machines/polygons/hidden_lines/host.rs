@@ -18,7 +18,7 @@ pub const MOST_POLYGONS: usize = 1 << 22;
 /// The most lines: 2²⁴.
 pub const MOST_LINES: usize = 1 << 24;
 
-/// Why the machine does not run.
+/// Why the hardware does not run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HiddenLineError {
     /// There are more polygons than [`MOST_POLYGONS`].
@@ -46,7 +46,7 @@ pub struct Line {
 /// A scene as the host sends it.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// The machine's coordinates.
+    /// The hardware's coordinates.
     pub space: Space,
     /// The polygons within the visible volume, on the screen.
     pub polygons: Vec<ScreenPolygon>,
@@ -54,7 +54,7 @@ pub struct Host {
     pub planes: Planes,
     /// The lines.
     pub lines: Vec<Line>,
-    /// The lines in the machine's coordinates.
+    /// The lines in the hardware's coordinates.
     pub segments: Vec<Segment>,
     /// Edges outside the visible volume, and those that the eye sees as a point.
     pub unseen: usize,

@@ -1,9 +1,9 @@
-//! How the machine represents numbers: parameters of lines as ratios, and coordinates with so many
+//! How the hardware represents numbers: parameters of lines as ratios, and coordinates with so many
 //! bits, or exactly.
 //!
 //! With bits, coordinates and coefficients are integers below 2²³, which double precision holds
 //! exactly with their products and the sums of three of them. So each comparison by cross
-//! multiplication is exact, as it is in the machine's multipliers.
+//! multiplication is exact, as it is in the hardware's multipliers.
 
 /// A parameter of a line, `numerator / denominator`; the denominator is never negative, and 0 is for
 /// the ends of the line at infinity.

@@ -9,7 +9,7 @@
 //! with a message depends only on messages before it, so this gives the times of a simulation tick by
 //! tick (a test holds both together), with memory for the processors and for what they are about to send.
 
-use super::config::Machine;
+use super::config::Hardware;
 use super::numbers::Format;
 use super::planes::{Planes, Segment};
 use super::processors::{CleanupProcessor, Counts, Message, PlaneProcessor};
@@ -79,7 +79,7 @@ impl Stage {
     }
 }
 
-/// The polygons of each pass: as many as have their planes in the machine. Planes of a polygon are
+/// The polygons of each pass: as many as have their planes in the hardware. Planes of a polygon are
 /// in the same pass.
 pub fn passes(planes: &Planes, processors: usize) -> Vec<Range<usize>> {
     let mut passes = Vec::new();
@@ -97,7 +97,7 @@ pub fn passes(planes: &Planes, processors: usize) -> Vec<Range<usize>> {
 }
 
 /// The processors of a pass: a clean-up processor after so many planes, and some at the end.
-pub fn stages(planes: &Planes, pass: Range<usize>, machine: &Machine) -> Vec<Stage> {
+pub fn stages(planes: &Planes, pass: Range<usize>, hardware: &Hardware) -> Vec<Stage> {
     let mut stages = Vec::new();
     let mut held = 0;
     for polygon in planes.occluders.get(pass).unwrap_or(&[]) {
@@ -105,12 +105,12 @@ pub fn stages(planes: &Planes, pass: Range<usize>, machine: &Machine) -> Vec<Sta
         for (number, &plane) in all.iter().enumerate() {
             stages.push(Stage::new(Processor::Plane(PlaneProcessor::new(plane, number + 1 == all.len()))));
             held += 1;
-            if held % machine.plane_processors_per_chip == 0 {
+            if held % hardware.plane_processors_per_chip == 0 {
                 stages.push(Stage::new(Processor::Cleanup(CleanupProcessor::default())));
             }
         }
     }
-    let tail = (0..machine.tail).map(|_| Stage::new(Processor::Cleanup(CleanupProcessor::default())));
+    let tail = (0..hardware.tail).map(|_| Stage::new(Processor::Cleanup(CleanupProcessor::default())));
     stages.extend(tail);
     stages
 }
@@ -198,12 +198,12 @@ mod tests {
     #[test]
     fn what_arrives_is_what_is_computed_line_by_line() {
         for (bits, per_chip) in [(0, 10), (16, 3), (12, 1), (0, 7)] {
-            let text = format!("[numbers]\nbits = {bits}\n[machine]\nplane-processors-per-chip = {per_chip}");
+            let text = format!("[numbers]\nbits = {bits}\n[hardware]\nplane-processors-per-chip = {per_chip}");
             let config = Config::parse(&text).expect("a configuration");
             let mut quads = cubes(20, 1.5, 5);
             quads.extend(loose(60, 3.0, 6));
             let host = Host::new(&model(&quads), &config).expect("a small scene");
-            let mut stages = stages(&host.planes, 0..host.planes.occluders.len(), &config.machine);
+            let mut stages = stages(&host.planes, 0..host.planes.occluders.len(), &config.hardware);
             let mut display = Display::default();
             let format = host.space.format;
             run(&mut stages, segments_then_drain(host.segments.len()), &host.segments, format, &mut |message| {
@@ -261,9 +261,9 @@ mod tests {
     #[test]
     fn times_are_those_of_a_simulation_tick_by_tick() {
         for seed in 0..4 {
-            let config = Config::parse("[machine]\nplane-processors-per-chip = 6\ntail = 3").expect("a configuration");
+            let config = Config::parse("[hardware]\nplane-processors-per-chip = 6\ntail = 3").expect("a configuration");
             let host = Host::new(&model(&loose(12, 8.0, seed)), &config).expect("a small scene");
-            let start = stages(&host.planes, 0..host.planes.occluders.len(), &config.machine);
+            let start = stages(&host.planes, 0..host.planes.occluders.len(), &config.hardware);
             let messages: Vec<Message> = segments_then_drain(host.segments.len()).collect();
             let expected = clocked(&start, messages.clone(), &host.segments, Format::Exact);
             let mut display = Display::default();
@@ -276,8 +276,8 @@ mod tests {
 
     #[test]
     fn a_clean_up_processor_keeps_a_segment_until_the_next_message() {
-        let config = Config::parse("[machine]\ntail = 5").expect("a configuration");
-        let mut stages = stages(&Planes::default(), 0..0, &config.machine);
+        let config = Config::parse("[hardware]\ntail = 5").expect("a configuration");
+        let mut stages = stages(&Planes::default(), 0..0, &config.hardware);
         let segment = Segment { from: glam::DVec3::ZERO, to: glam::DVec3::ONE };
         let mut display = Display::default();
         let times = run(&mut stages, segments_then_drain(1), &[segment], Format::Exact, &mut |message| {

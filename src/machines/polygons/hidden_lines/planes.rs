@@ -30,7 +30,7 @@ pub struct Meeting {
     pub v: bool,
 }
 
-/// A line segment in the machine's coordinates.
+/// A line segment in the hardware's coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     /// Where it begins, at the parameter 0.

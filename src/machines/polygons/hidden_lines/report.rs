@@ -29,7 +29,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     let sections = vec![
         scene(simulation, model),
         drawing(simulation, config),
-        machine(simulation, config),
+        hardware(simulation, config),
         processor(config),
         time(simulation, config),
         messages(simulation),
@@ -88,10 +88,10 @@ fn drawing(simulation: &Simulation, config: &Config) -> Section {
     Section::entries("drawing", "drawing", entries)
 }
 
-fn machine(simulation: &Simulation, config: &Config) -> Section {
+fn hardware(simulation: &Simulation, config: &Config) -> Section {
     let load = &simulation.load;
-    let per_chip = config.machine.plane_processors_per_chip as usize;
-    let tail = config.machine.tail as usize;
+    let per_chip = config.hardware.plane_processors_per_chip as usize;
+    let tail = config.hardware.tail as usize;
     let entries = vec![
         entry("plane_processors", "plane processors", load.plane_processors, "").published(10_000u64),
         entry("chips", "chips", load.plane_processors.div_ceil(per_chip), format!("of {per_chip}")).published(1000u64),
@@ -101,21 +101,21 @@ fn machine(simulation: &Simulation, config: &Config) -> Section {
         entry("capacity", "room for", load.plane_processors as f64 / PLANES_OF_FOUR, "four-sided polygons")
             .published(2000u64),
         entry("passes", "passes", load.passes, "over the lines, each with other planes"),
-        entry("plane_bits", "plane message", plane_bits(config.machine.bits_per_wire), "bits").published(65u64),
-        entry("segment_bits", "segment message", bits(&Message::Segment(0), config.machine.bits_per_wire), "bits")
+        entry("plane_bits", "plane message", plane_bits(config.hardware.bits_per_wire), "bits").published(65u64),
+        entry("segment_bits", "segment message", bits(&Message::Segment(0), config.hardware.bits_per_wire), "bits")
             .published(96u64),
-        entry("intersection_bits", "intersection message", bits(&INTERSECTION, config.machine.bits_per_wire), "bits")
+        entry("intersection_bits", "intersection message", bits(&INTERSECTION, config.hardware.bits_per_wire), "bits")
             .published(35u64),
         entry("tick_us", "tick", config.tick(), "us to pass a message on").published(8.0),
     ];
-    Section::entries("machine", "hidden-line pipeline", entries)
+    Section::entries("hardware", "hidden-line pipeline", entries)
 }
 
 /// Any intersection.
 const INTERSECTION: Message = Message::Intersection(Intersection { at: Ratio::ZERO, v: false, h: false, p: false });
 
 fn processor(config: &Config) -> Section {
-    let word = config.machine.bits_per_wire;
+    let word = config.hardware.bits_per_wire;
     let memory = bits(&Message::Segment(0), word) + HELD * bits(&INTERSECTION, word);
     let [planes, cleanup] = MULTIPLIERS;
     // Doubled for adders, registers and control.
@@ -132,13 +132,13 @@ fn processor(config: &Config) -> Section {
 
 fn time(simulation: &Simulation, config: &Config) -> Section {
     let Simulation { timing, load, .. } = simulation;
-    let (tick, frame) = (config.tick(), config.machine.frame * 1e6);
+    let (tick, frame) = (config.tick(), config.hardware.frame * 1e6);
     let milliseconds = |ticks: f64| ticks * tick * 1e-3;
     let lines = timing.lines.max(1) as f64;
     let scale = lines / timing.simulated.max(1) as f64;
     let stream = timing.stream as f64 * scale;
     // Each four-sided polygon takes its planes' ticks, the clean-up processors' two, and its share of the lines' time.
-    let chip = 1.0 + 2.0 / f64::from(config.machine.plane_processors_per_chip);
+    let chip = 1.0 + 2.0 / f64::from(config.hardware.plane_processors_per_chip);
     let of_a_polygon = PLANES_OF_FOUR * chip + stream / load.passes as f64 / load.occluders.max(1) as f64;
     let by_planes = frame / (PLANES_OF_FOUR * tick);
     let entries = vec![
@@ -313,7 +313,7 @@ mod tests {
         let mut model = model(&cubes(10, 1.0, 1));
         model.left_out.push("a sphere".into());
         let config = Config::parse(
-            "[drawing]\nintersections = false\n[machine]\nplane-processors = 50\n[simulation]\nhops = 1000",
+            "[drawing]\nintersections = false\n[hardware]\nplane-processors = 50\n[simulation]\nhops = 1000",
         )
         .expect("numbers");
         let simulation = simulate(&model, &[], &config, &|_| ()).expect("a small scene");

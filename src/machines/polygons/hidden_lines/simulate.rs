@@ -1,4 +1,4 @@
-//! A scene on the hidden-line pipeline: the drawing, and the time that the machine takes for it.
+//! A scene on the hidden-line pipeline: the drawing, and the time that the hardware takes for it.
 
 use super::config::Config;
 use super::display::Display;
@@ -13,7 +13,7 @@ use crate::polygons::model::Model;
 /// Called with the share that is done, from 0 to 1.
 pub type Progress<'a> = &'a (dyn Fn(f32) + Sync);
 
-/// A scene on the machine.
+/// A scene on the hardware.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     /// The drawing.
@@ -43,7 +43,7 @@ pub struct Load {
     pub occluders: usize,
     /// Planes.
     pub planes: usize,
-    /// Plane processors of the machine.
+    /// Plane processors of the hardware.
     pub plane_processors: usize,
     /// Clean-up processors of its chips.
     pub cleanup_processors: usize,
@@ -54,7 +54,7 @@ pub struct Load {
 /// The part of the pipeline whose processors are counted together: this many parts.
 pub const SECTIONS: usize = 10;
 
-/// The time that the machine takes. Ticks are those of the lines that were simulated.
+/// The time that the hardware takes. Ticks are those of the lines that were simulated.
 #[derive(Clone, Debug, Default)]
 pub struct Timing {
     /// Lines that were simulated.
@@ -173,7 +173,8 @@ fn rendered(
     Ok(Rendered { host, hidden, drawing, parts })
 }
 
-/// Draws a scene, and times the machine with it. `names` are those of the objects, where they have one.
+/// Draws a scene, and times the hardware with it. `names` are those of the objects, where they have
+/// one.
 ///
 /// # Errors
 /// As [`render`].
@@ -202,7 +203,7 @@ pub fn simulate(
 /// The load that a scene puts on the hardware model.
 fn load(host: &Host, config: &Config) -> Load {
     let planes = host.planes.planes.len();
-    let plane_processors = match config.machine.plane_processors as usize {
+    let plane_processors = match config.hardware.plane_processors as usize {
         0 => planes.max(1),
         count => count,
     };
@@ -211,7 +212,7 @@ fn load(host: &Host, config: &Config) -> Load {
         occluders: host.planes.occluders.len(),
         planes,
         plane_processors,
-        cleanup_processors: plane_processors / config.machine.plane_processors_per_chip as usize,
+        cleanup_processors: plane_processors / config.hardware.plane_processors_per_chip as usize,
         passes: passes(&host.planes, plane_processors).len(),
     }
 }
@@ -219,7 +220,7 @@ fn load(host: &Host, config: &Config) -> Load {
 /// Lines with which the time that a simulation takes is estimated.
 const PILOT: usize = 4;
 
-/// The lines with which the machine is timed: all, or some that are evenly spread.
+/// The lines with which the hardware is timed: all, or some that are evenly spread.
 fn chosen(host: &Host, hidden: &[Vec<Part>], config: &Config) -> Vec<u32> {
     let lines = host.segments.len();
     let some = |count: usize| -> Vec<u32> {
@@ -231,15 +232,16 @@ fn chosen(host: &Host, hidden: &[Vec<Part>], config: &Config) -> Vec<u32> {
     some((u64::from(config.simulation.hops) / of_a_line).clamp(1, lines.max(1) as u64) as usize)
 }
 
-/// Runs lines through the machine, pass by pass. What arrives after a pass is sent again in the next.
+/// Runs lines through the hardware, pass by pass. What arrives after a pass is sent again in the
+/// next.
 fn time(host: &Host, hidden: &[Vec<Part>], chosen: &[u32], config: &Config) -> Timing {
     let load = load(host, config);
-    let per_chip = config.machine.plane_processors_per_chip as usize;
+    let per_chip = config.hardware.plane_processors_per_chip as usize;
     let mut timing = Timing { simulated: chosen.len(), lines: host.segments.len(), ..Timing::default() };
     let mut messages: Vec<Message> = chosen.iter().map(|&id| Message::Segment(id)).collect();
     let mut display = Display::default();
     for pass in passes(&host.planes, load.plane_processors) {
-        let mut stages = stages(&host.planes, pass, &config.machine);
+        let mut stages = stages(&host.planes, pass, &config.hardware);
         display = Display::default();
         timing.sent += messages.len() as u64 + 1;
         let all = messages.drain(..).chain([Message::Drain]);
@@ -249,7 +251,7 @@ fn time(host: &Host, hidden: &[Vec<Part>], chosen: &[u32], config: &Config) -> T
             collected.push(message);
         });
         // Processors without a plane pass messages on: a tick each, and two in clean-up.
-        let loaded = stages.len() - config.machine.tail as usize;
+        let loaded = stages.len() - config.hardware.tail as usize;
         let planes = loaded - loaded / (per_chip + 1);
         let unused = load.plane_processors - planes.min(load.plane_processors);
         let unused_chips = load.cleanup_processors - (planes / per_chip).min(load.cleanup_processors);
@@ -314,7 +316,7 @@ mod tests {
     fn a_scene_in_several_passes_has_the_same_drawing() {
         let whole = simulated("");
         assert_eq!((whole.load.passes, whole.timing.different), (1, 0));
-        for text in ["[machine]\nplane-processors = 100", "[machine]\nplane-processors = 16\ntail = 1"] {
+        for text in ["[hardware]\nplane-processors = 100", "[hardware]\nplane-processors = 16\ntail = 1"] {
             let passes = simulated(text);
             assert!(passes.load.passes > 4, "{:?}", passes.load);
             assert_eq!(passes.timing.different, 0);

@@ -1,4 +1,4 @@
-//! The machine's coordinates: x, y and the depth from −1 to 1 in its number format, with the depth
+//! The hardware's coordinates: x, y and the depth from −1 to 1 in its number format, with the depth
 //! stretched over what the scene has, and how far planes are kept behind the corners of polygons.
 
 use super::config::Numbers;
@@ -6,7 +6,7 @@ use super::numbers::Format;
 use crate::polygons::model::View;
 use glam::{DVec3, Vec4Swizzles};
 
-/// How screen coordinates become the machine's.
+/// How screen coordinates become the hardware's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Space {
     /// The number format.
@@ -36,14 +36,14 @@ impl Space {
         Self { format, depths, guard, steps, guard_units: f64::from(numbers.guard_units) }
     }
 
-    /// A screen position in the machine's coordinates.
+    /// A screen position in the hardware's coordinates.
     pub fn place(&self, screen: DVec3) -> DVec3 {
         let [near, _] = self.depths;
         let depth = (screen.z - near) * self.stretch() - 1.0;
         DVec3::new(screen.x, screen.y, depth).map(|value| self.format.coordinate(value))
     }
 
-    /// A place in the machine's coordinates on the screen, x and y from −1 to 1.
+    /// A place in the hardware's coordinates on the screen, x and y from −1 to 1.
     pub fn on_screen(&self, place: DVec3) -> [f64; 2] {
         [place.x / self.format.one(), place.y / self.format.one()]
     }
@@ -54,7 +54,8 @@ impl Space {
         2.0 / (far - near).max(1e-12)
     }
 
-    /// How far a corner at this depth of the screen may be misplaced, in the machine's coordinates without bits.
+    /// How far a corner at this depth of the screen may be misplaced, in the hardware's coordinates
+    /// without bits.
     pub fn guard(&self, depth: f64) -> DVec3 {
         let step = (self.steps[0] - depth * self.steps[1]).abs() * self.stretch();
         DVec3::new(self.guard[0], self.guard[1], step)

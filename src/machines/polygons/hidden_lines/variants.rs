@@ -21,7 +21,7 @@ pub struct Pipe {
     pub arrived: u64,
 }
 
-/// Follows some lines past the polygons, in the order in which the machine holds them.
+/// Follows some lines past the polygons, in the order in which the hardware holds them.
 pub fn edge_pipe(host: &Host, lines: &[u32]) -> Pipe {
     let planes = &host.planes;
     let format = host.space.format;

@@ -1,8 +1,8 @@
-//! Depth buffers that share the pixels out: Fuchs's machine, Parke's and the hybrid of both (Ullner
+//! Depth buffers that share the pixels out: Fuchs's design, Parke's and the hybrid of both (Ullner
 //! 1983, §3.2).
 //!
 //! A tree of splitters of some levels leads polygons to blocks of the image; the processors of a
-//! block share its pixels out in a pattern and all take each of its polygons. Fuchs's machine is the
+//! block share its pixels out in a pattern and all take each of its polygons. Fuchs's design is the
 //! one with no level, and Parke's the one with a processor to a block. A part of a polygon keeps the
 //! edges of the whole, so that cutting moves none of them.
 
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// The share of a pixel by which a block is larger for the splitters: vertices are rounded to 1/256.
 const MARGIN: f64 = 1.0 / 64.0;
 
-/// A machine: how its processors are arranged.
+/// A design: how its processors are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrangement {
     /// Levels of the tree: there are 2 to the power of this blocks.
@@ -131,7 +131,7 @@ impl Server {
     }
 }
 
-/// Runs a machine on polygons for an image of so many columns and rows.
+/// Runs a design on polygons for an image of so many columns and rows.
 ///
 /// # Errors
 /// When the image's size is out of range.

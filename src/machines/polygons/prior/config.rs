@@ -1,4 +1,4 @@
-//! The numbers of the machines: `default.toml` has each with its source or reason.
+//! The numbers of the designs: `default.toml` has each with its source or reason.
 
 use serde::{Deserialize, Serialize};
 use shadewright_base::text::settings::{self, SettingsError};
@@ -6,10 +6,10 @@ use shadewright_base::text::settings::{self, SettingsError};
 /// The text of the default configuration, comments included.
 pub const DEFAULT_TEXT: &str = include_str!("default.toml");
 
-/// Most processors of a machine with depth buffers.
+/// Most processors of a design with depth buffers.
 pub const MOST_PROCESSORS: u32 = 1 << 16;
 
-/// The numbers of the machines.
+/// The numbers of the designs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
@@ -19,13 +19,13 @@ pub struct Config {
     pub processor: Processor,
     /// Depths.
     pub depth: Depth,
-    /// Fuchs's machine.
+    /// Fuchs's design.
     pub fuchs: Fuchs,
-    /// Parke's machine, and the hybrid.
+    /// Parke's design, and the hybrid.
     pub parke: Parke,
     /// Pixel-planes.
     pub pixel_planes: PixelPlanes,
-    /// Demeterscu's machine.
+    /// Demeterscu's design.
     pub demeterscu: Demeterscu,
 }
 
@@ -71,7 +71,7 @@ impl Depth {
     }
 }
 
-/// Fuchs's machine.
+/// Fuchs's design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fuchs {
@@ -81,7 +81,7 @@ pub struct Fuchs {
     pub pattern: Pattern,
 }
 
-/// Which pixels the processors of Fuchs's machine have. The thesis shows patterns for four and eight
+/// Which pixels the processors of Fuchs's design have. The thesis shows patterns for four and eight
 /// processors in a figure (3-2) that is lost; these are ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -94,7 +94,7 @@ pub enum Pattern {
     Lattice,
 }
 
-/// Parke's machine, and the hybrid.
+/// Parke's design, and the hybrid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Parke {
@@ -128,7 +128,7 @@ pub struct PixelPlanes {
     pub chip: [u32; 2],
 }
 
-/// Demeterscu's machine.
+/// Demeterscu's design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Demeterscu {

@@ -1,8 +1,8 @@
-//! Machines before the scan-line tree (Ullner 1983, §3.2). Their host transforms and clips polygons;
+//! Designs before the scan-line tree (Ullner 1983, §3.2). Their host transforms and clips polygons;
 //! they sample them at the middles of pixels, by one rule ([`raster`](super::raster)), and keep the
 //! nearest in depth buffers. So their images are the same, and their costs are not.
 //!
-//! | file | machine |
+//! | file | design |
 //! |---|---|
 //! | [`blocks`] | Fuchs: processors that share the pixels out; Parke: a tree that cuts polygons for blocks; both |
 //! | [`pixel_planes`] | Pixel-planes: linear functions at every pixel |
@@ -24,11 +24,11 @@ mod tests;
 use super::model::Model;
 use super::raster::RasterPolygon;
 use super::screen::screen_polygons;
-use crate::models::{self, MODELS, PolygonMachine, Simulator};
+use crate::models::{self, MODELS, PolygonSimulator, Simulator};
 use blocks::Arrangement;
 use shadewright_image::{Image, SizeError};
 
-/// The machines.
+/// The designs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Fuchs (1977).
@@ -47,17 +47,17 @@ impl Kind {
     /// All of them, in the order of the table of hardware models.
     pub fn all() -> impl Iterator<Item = Kind> {
         MODELS.iter().filter_map(|model| match model.simulator {
-            Simulator::Polygons(PolygonMachine::Prior(kind)) => Some(kind),
+            Simulator::Polygons(PolygonSimulator::Prior(kind)) => Some(kind),
             _ => None,
         })
     }
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
-        models::title(Simulator::Polygons(PolygonMachine::Prior(self)))
+        models::title(Simulator::Polygons(PolygonSimulator::Prior(self)))
     }
 
-    /// How the processors of a machine with blocks are arranged.
+    /// How the processors of a design with blocks are arranged.
     fn arrangement(self, config: &Config) -> Option<Arrangement> {
         let (fuchs, parke) = (config.fuchs, config.parke);
         let pattern = fuchs.pattern;
@@ -76,18 +76,18 @@ impl Kind {
 /// The work of a hardware model, and its cost.
 #[derive(Clone, Debug)]
 pub enum Costs {
-    /// Of a machine with blocks.
+    /// Of a design with blocks.
     Blocks(Arrangement, blocks::Costs),
     /// Of Pixel-planes.
     PixelPlanes(pixel_planes::Costs),
-    /// Of Demeterscu's machine.
+    /// Of Demeterscu's design.
     Stream(stream::Costs),
 }
 
-/// A machine's image and costs.
+/// A design's image and costs.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    /// Which machine.
+    /// The design.
     pub kind: Kind,
     /// The image, opaque and linear.
     pub image: Image,
@@ -97,7 +97,7 @@ pub struct Simulation {
     pub costs: Costs,
 }
 
-/// Shows a model's polygons on a machine.
+/// Shows a model's polygons on a design.
 ///
 /// # Errors
 /// When the image's size is out of range.

@@ -90,7 +90,7 @@ pub fn chips([width, height]: [u32; 2], planes: &PixelPlanes) -> u64 {
     u64::from(width.div_ceil(planes.chip[0])) * u64::from(height.div_ceil(planes.chip[1]))
 }
 
-/// Runs the machine on polygons.
+/// Runs the design on polygons.
 ///
 /// # Errors
 /// When the image's size is out of range.
@@ -236,7 +236,7 @@ impl Polygon {
     }
 }
 
-/// The color that the machine gives a linear one: rounded to its bits.
+/// The color that the hardware gives a linear one: rounded to its bits.
 pub fn rounded(color: DVec3, planes: &PixelPlanes) -> DVec3 {
     let most = f64::from((1u32 << planes.color) - 1);
     (color.clamp(DVec3::ZERO, DVec3::ONE) * most).round() / most

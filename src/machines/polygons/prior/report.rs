@@ -1,4 +1,4 @@
-//! Reports of the machines: what one did, other sizes of it, and all of them beside each other.
+//! Reports of the designs: what one did, other sizes of it, and all of them beside each other.
 
 use super::blocks::{self, Arrangement};
 use super::config::{Config, Pattern};
@@ -11,13 +11,13 @@ use rayon::prelude::*;
 use shadewright_base::plot::{Axis, Curve, Lines};
 use shadewright_image::SizeError;
 
-/// Frames a second of a real-time machine (§3).
+/// Frames a second of real-time hardware (§3).
 const FRAMES: f64 = 30.0;
 
 /// Most processors of a sweep, as a power of two.
 const MOST: u32 = 10;
 
-/// A machine's costs beside the others'.
+/// A design's costs beside the others'.
 struct Row {
     name: String,
     /// Microseconds for an image.
@@ -72,7 +72,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
         entry("sent", "sent", simulation.polygons, "in the view, clipped by the host"),
         entry("pixels", "pixels", pixels(simulation), "in the image"),
     ];
-    let mut machine = vec![
+    let mut hardware = vec![
         entry("processors", "processors", row.processors, ""),
         entry("time_us", "time of an image", row.time, "us"),
         entry("frames", "images a second", per_second(row.time), ""),
@@ -86,9 +86,9 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
         entry("bytes", "bytes", row.bytes, "over buses and links"),
     ];
     match &simulation.costs {
-        Costs::Blocks(arrangement, costs) => machine.extend(of_blocks(arrangement, costs)),
-        Costs::PixelPlanes(costs) => machine.extend(of_planes(costs, simulation, config)),
-        Costs::Stream(costs) => machine.extend(vec![
+        Costs::Blocks(arrangement, costs) => hardware.extend(of_blocks(arrangement, costs)),
+        Costs::PixelPlanes(costs) => hardware.extend(of_planes(costs, simulation, config)),
+        Costs::Stream(costs) => hardware.extend(vec![
             entry("passes", "passes", costs.passes, ""),
             entry("tick_us", "time of a pixel", costs.tick, "us, from one processor to the next"),
             entry("latency_us", "latency", costs.latency, "us, for a pixel through all processors"),
@@ -107,7 +107,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
         }
     }
     notes.extend(left_out(model));
-    let sections = vec![Section::entries("scene", "scene", scene), Section::entries("machine", row.name, machine)];
+    let sections = vec![Section::entries("scene", "scene", scene), Section::entries("hardware", row.name, hardware)];
     Report { sections, notes, ..Report::default() }
 }
 
@@ -125,7 +125,7 @@ fn per_second(time: f64) -> Cell {
     if time > 0.0 { (1e6 / time).into() } else { Cell::None }
 }
 
-/// Polygons that the machine shows in a thirtieth of a second at the rate of this scene.
+/// Polygons that the hardware shows in a thirtieth of a second at the rate of this scene.
 fn in_real_time(simulation: &Simulation, time: f64, config: &Config) -> Cell {
     let frame = 1e6 / FRAMES;
     match &simulation.costs {
@@ -176,7 +176,7 @@ fn of_planes(costs: &pixel_planes::Costs, simulation: &Simulation, config: &Conf
     ]
 }
 
-/// Machines of other sizes on the same polygons: Fuchs's, Parke's and all hybrids of 1 to 1024
+/// Hardware of other sizes on the same polygons: Fuchs's, Parke's and all hybrids of 1 to 1024
 /// processors; the time of an image in milliseconds.
 ///
 /// # Errors
@@ -216,7 +216,7 @@ pub fn sweep(model: &Model, config: &Config) -> Result<Report, SizeError> {
         ("hybrid_ms", "hybrid ms"),
     ];
     let mut sections =
-        vec![Section::table("sweep", "machines of other sizes, time of an image", &columns, rows.collect())];
+        vec![Section::table("sweep", "hardware of other sizes, time of an image", &columns, rows.collect())];
     let of_patterns = [1, 2, 3, 6].map(|count| {
         let time = |pattern| Ok(run(Arrangement { levels: 0, processors: 1 << count, pattern })?.time * 1e-3);
         let times = [Pattern::Grid, Pattern::Transposed, Pattern::Lattice].map(time);
@@ -227,7 +227,7 @@ pub fn sweep(model: &Model, config: &Config) -> Result<Report, SizeError> {
     let columns =
         [("processors", "processors"), ("grid", "grid ms"), ("transposed", "transposed ms"), ("lattice", "lattice ms")];
     let rows = of_patterns.into_iter().collect::<Result<Vec<_>, SizeError>>()?;
-    sections.push(Section::table("patterns", "patterns of Fuchs's machine", &columns, rows));
+    sections.push(Section::table("patterns", "patterns of Fuchs's design", &columns, rows));
     let curve = |name: &str, time: &dyn Fn(u32) -> f64| Curve {
         name: name.to_string(),
         points: (0..=MOST).map(|count| [f64::from(1u32 << count), time(count)]).collect(),
@@ -247,7 +247,7 @@ pub fn sweep(model: &Model, config: &Config) -> Result<Report, SizeError> {
     Ok(Report { sections, charts: vec![Chart { name: "processors".to_string(), svg }], notes: Vec::new() })
 }
 
-/// All machines on the same polygons.
+/// All designs on the same polygons.
 ///
 /// # Errors
 /// When the image's size is out of range.
@@ -266,7 +266,7 @@ pub fn comparison(model: &Model, config: &Config) -> Result<Report, SizeError> {
         ]
     });
     let columns = [
-        ("machine", "machine"),
+        ("design", "design"),
         ("time_ms", "time ms"),
         ("frames", "images/s"),
         ("processors", "processors"),
@@ -276,8 +276,8 @@ pub fn comparison(model: &Model, config: &Config) -> Result<Report, SizeError> {
     ];
     Ok(Report {
         sections: vec![Section::table(
-            "machines",
-            "machines with depth buffers on these polygons",
+            "designs",
+            "designs with depth buffers on these polygons",
             &columns,
             cells.collect(),
         )],

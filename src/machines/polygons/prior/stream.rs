@@ -1,4 +1,4 @@
-//! Demeterscu's machine (Ullner 1983, §3.2): a processor for each polygon, past which the pixels of
+//! Demeterscu's design (Ullner 1983, §3.2): a processor for each polygon, past which the pixels of
 //! the background are streamed in scan-line order; each takes the place of a pixel that is farther
 //! away.
 
@@ -8,7 +8,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use shadewright_image::{Image, SizeError};
 
-/// The cost of an image on Demeterscu's machine.
+/// The cost of an image on Demeterscu's design.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// Processors.
@@ -29,7 +29,7 @@ pub struct Costs {
     pub bytes: u64,
 }
 
-/// Runs the machine on polygons for an image of so many columns and rows.
+/// Runs the design on polygons for an image of so many columns and rows.
 ///
 /// # Errors
 /// When the image's size is out of range.
@@ -39,14 +39,14 @@ pub fn run(
     background: Vec3,
     config: &Config,
 ) -> Result<(Image, Costs), SizeError> {
-    let machine = config.demeterscu;
-    let processors = match machine.processors {
+    let sizes = config.demeterscu;
+    let processors = match sizes.processors {
         0 => polygons.len().max(1) as u64,
         count => count.into(),
     };
     let passes = (polygons.len() as u64).div_ceil(processors).max(1);
     let tick = config.link.bit * f64::from(config.link.bits.max(config.depth.bits));
-    let bits = (machine.values - 1) * config.link.bits + config.depth.bits;
+    let bits = (sizes.values - 1) * config.link.bits + config.depth.bits;
     let count = u64::from(width) * u64::from(height);
     let mut costs = Costs {
         processors,

@@ -63,7 +63,7 @@ fn reference(model: &Model, config: &Config) -> Image {
 }
 
 #[test]
-fn machines_with_depth_buffers_have_the_same_bits() {
+fn designs_with_depth_buffers_have_the_same_bits() {
     for seed in 0..12 {
         let model = random_model(seed, 40);
         for (processors, levels, pattern) in [(1, 0, "grid"), (8, 2, "lattice"), (64, 3, "transposed"), (4, 2, "grid")]
@@ -118,7 +118,7 @@ fn colors_that_are_not_linear_are_cut_into_triangles() {
     model.polygons.push(quad([Vec3::X, Vec3::X, Vec3::Y, Vec3::Y]));
     model.polygons.push(quad([Vec3::X, Vec3::Y, Vec3::X, Vec3::Y]));
     let simulation = simulate(&model, Kind::PixelPlanes, &Config::default()).expect("a small image");
-    let Costs::PixelPlanes(costs) = simulation.costs else { panic!("of another machine") };
+    let Costs::PixelPlanes(costs) = simulation.costs else { panic!("of another design") };
     assert_eq!((costs.polygons, costs.edges), (3, 10));
     assert_eq!(
         pixel_planes::rounded(DVec3::splat(0.5), &Config::default().pixel_planes),
@@ -158,7 +158,7 @@ fn sharing_pixels_balances_and_blocks_do_not() {
 }
 
 #[test]
-fn every_machine_has_a_report_and_the_sweep_goes_to_1024_processors() {
+fn every_design_has_a_report_and_the_sweep_goes_to_1024_processors() {
     let (model, config) = (random_model(5, 30), Config::default());
     for kind in Kind::all() {
         let text = report(&simulate(&model, kind, &config).expect("a small image"), &model, &config).text();

@@ -1,4 +1,4 @@
-//! The numbers and switches of the machine: `default.toml` has each with its source.
+//! The numbers and switches of the hardware: `default.toml` has each with its source.
 
 use super::merge::Case;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ pub const DEFAULT_TEXT: &str = include_str!("default.toml");
 /// The most levels that can be split.
 pub const MAX_SPLIT: u32 = 6;
 
-/// A machine.
+/// The numbers and switches of a scan-line tree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -54,8 +54,8 @@ pub struct ImageOptions {
 pub enum Shading {
     /// The scene's shaders.
     Shader,
-    /// The machine's own lighting.
-    Machine,
+    /// Hardware lighting.
+    Hardware,
 }
 
 /// How colors go across a polygon.
@@ -241,7 +241,7 @@ impl Config {
         let together =
             |wrong: bool, message: &str| if wrong { Err(SettingsError::Value(message.into())) } else { Ok(()) };
         let normals = config.segments.normals && config.image.shading == Shading::Shader;
-        together(normals, "`segments.normals` needs `image.shading = \"machine\"`: shaders give colors, not normals")?;
+        together(normals, "`segments.normals` needs `image.shading = \"hardware\"`: shaders give colors, not normals")?;
         let is_array = config.front.kind == FrontKind::Array;
         let early = "needs `front.kind = \"pipeline\"`: the array assigns polygons to leaves before it transforms them";
         together(is_array && config.front.bucket_sort, &format!("`front.bucket-sort` {early}"))?;
@@ -318,9 +318,9 @@ mod tests {
         let message = |text: &str| Config::parse(text).expect_err(text).to_string();
         assert!(message("[tree]\nsplit = 7").contains("tree.split"));
         assert!(message("[image]\nsamples = [1, 0]").contains("image.samples"));
-        assert!(message("[segments]\nnormals = true").contains("machine"));
+        assert!(message("[segments]\nnormals = true").contains("hardware"));
         assert!(message("[front]\nbucket-sort = true").contains("pipeline"));
         assert!(message("[front]\ncull = \"clockwise\"").contains("front.cull"));
-        assert!(Config::parse("[image]\nshading = \"machine\"\n[segments]\nnormals = true").is_ok());
+        assert!(Config::parse("[image]\nshading = \"hardware\"\n[segments]\nnormals = true").is_ok());
     }
 }

@@ -1,5 +1,5 @@
 //! Transformation and clipping of a scene: its polygons in the processors' memories, and the edge
-//! lists that come out (§3.3.1), whichever kind of front end the machine has.
+//! lists that come out (§3.3.1), whichever kind of front end the hardware has.
 
 use super::config::{Config, Cull, FrontKind, Interpolation, Shading, Texture};
 use super::leaves::Covered;
@@ -43,7 +43,7 @@ impl<'a> FrontEnd<'a> {
             fields: match (config.image.shading, config.segments.normals) {
                 (_, true) => Fields::Normals,
                 (Shading::Shader, _) => Fields::Host,
-                (Shading::Machine, _) => Fields::Lit { ambient: model.ambient / white, lights: &lights },
+                (Shading::Hardware, _) => Fields::Lit { ambient: model.ambient / white, lights: &lights },
             },
             texture: config.segments.texture != Texture::None,
         };
@@ -62,10 +62,10 @@ impl<'a> FrontEnd<'a> {
                 let colors = if flat { [mean(); 4] } else { polygon.colors };
                 colors.map(|color| color / self.white)
             }
-            Shading::Machine if flat => {
+            Shading::Hardware if flat => {
                 [polygon.normals[..polygon.corners().len()].iter().sum::<Vec3>().normalize_or_zero(); 4]
             }
-            Shading::Machine => polygon.normals,
+            Shading::Hardware => polygon.normals,
         }
     }
 
@@ -132,7 +132,7 @@ fn largest(model: &Model, config: &Config) -> f32 {
     };
     let of_polygon = |polygon: &Polygon| match config.image.shading {
         Shading::Shader => polygon.colors.iter().map(|c| c.max_element()).fold(0.0, f32::max),
-        Shading::Machine => polygon.normals.iter().map(|&n| lit(polygon, n).max_element()).fold(0.0, f32::max),
+        Shading::Hardware => polygon.normals.iter().map(|&n| lit(polygon, n).max_element()).fold(0.0, f32::max),
     };
     let largest = model.polygons.iter().map(of_polygon).filter(|c| c.is_finite()).fold(0.0, f32::max);
     if largest > 0.0 { largest } else { 1.0 }

@@ -11,7 +11,7 @@ use super::shape::{Shape, extra_mergers};
 const DEVICE_HEIGHT: u32 = 300;
 const MERGER_WIDTH: u32 = 4200;
 
-/// Chips of a machine whose processors are packaged individually.
+/// Chips of hardware whose processors are packaged individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chips {
     /// Transformation and clipping.
@@ -110,7 +110,7 @@ mod tests {
         let textured = Config::parse("[segments]\ntexture = \"ramp\"").expect("settings");
         assert_eq!(merger(&textured)[0], 18);
         assert_eq!(words(&textured).total(), 180);
-        let normals = Config::parse("[image]\nshading = \"machine\"\n[segments]\nnormals = true").expect("settings");
+        let normals = Config::parse("[image]\nshading = \"hardware\"\n[segments]\nnormals = true").expect("settings");
         assert_eq!((words(&normals).count, merger(&normals)[0]), (12, 12));
     }
 

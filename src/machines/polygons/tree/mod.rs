@@ -6,7 +6,7 @@
 //!
 //! | file or folder | holds |
 //! |---|---|
-//! | [`config`] | the machine's numbers and switches |
+//! | [`config`] | the hardware's numbers and switches |
 //! | [`processors`] | transformation and clipping: the array, its instructions, its programs |
 //! | [`front`] | a scene through the array, or a common pipeline |
 //! | [`leaves`] | which polygon is in which leaf, in which group |

@@ -45,7 +45,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
         notes.push("The program takes longer than a frame: frames are shown more than once.".into());
     }
     if simulation.groups.iter().any(|group| group.overflows > 0) {
-        notes.push("Splitters' queues are too short for this scene: a real machine would stop.".into());
+        notes.push("Splitters' queues are too short for this scene: real hardware would stop.".into());
     }
     Report { sections, charts: charts(simulation), notes }
 }

@@ -28,7 +28,7 @@ pub struct Segment {
     pub left: End,
     /// The right end, not left of the left one.
     pub right: End,
-    /// The polygon that it is part of: no machine sends it, but for normals in the stream, whose
+    /// The polygon that it is part of: no hardware sends it, but for normals in the stream, whose
     /// pixel converters look up a reflectance.
     pub source: u32,
 }

@@ -1,4 +1,4 @@
-//! A scene on the machine: its image, and what that takes.
+//! A scene on the hardware: its image, and what that takes.
 
 use super::capacity::{Capacity, capacities};
 use super::config::{Config, MAX_SPLIT};
@@ -26,11 +26,11 @@ use thiserror::Error;
 /// Segments of all scan lines that are stored between groups, at most: 150 MB of them.
 const MAX_STORED: usize = 1 << 22;
 
-/// Why the machine cannot show a scene.
+/// Why the hardware cannot show a scene.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TreeError {
     /// An image too wide for x, or too high for y.
-    #[error("{samples} samples {direction} do not fit into 12 bits: the machine has at most 4096")]
+    #[error("{samples} samples {direction} do not fit into 12 bits: the hardware has at most 4096")]
     Size {
         /// Samples of a line, or scan lines.
         samples: u64,
@@ -58,7 +58,7 @@ pub struct Split {
     pub summary: Summary,
 }
 
-/// A scene on the machine.
+/// A scene on the hardware.
 #[derive(Debug)]
 pub struct Simulation {
     /// The image.

@@ -211,9 +211,9 @@ fn more_samples_bring_the_image_nearer_to_a_finer_one() {
 }
 
 #[test]
-fn the_machines_own_lighting_is_that_of_the_host() {
+fn hardware_lighting_is_that_of_the_host() {
     let mut model = model(triangles(50, 1.2), [96, 96]);
-    let lit = run(&model, "[image]\nshading = \"machine\"");
+    let lit = run(&model, "[image]\nshading = \"hardware\"");
     let (ambient, lights) = (model.ambient, model.lights.clone());
     for polygon in &mut model.polygons {
         let light = |n: Vec3| lights.iter().fold(ambient, |sum, l| sum + l.color * n.dot(l.direction).max(0.0));
@@ -223,7 +223,7 @@ fn the_machines_own_lighting_is_that_of_the_host() {
     assert!(rmse < 0.05, "{rmse}");
     assert!(lit.program.count(Phase::Color) > run(&model, "").program.count(Phase::Color));
     // Constant normals: interpolated and lit at each pixel they give the same.
-    let normals = run(&model, "[image]\nshading = \"machine\"\n[segments]\nnormals = true");
+    let normals = run(&model, "[image]\nshading = \"hardware\"\n[segments]\nnormals = true");
     let expected: Vec<[f32; 3]> = lit.image.rgba.iter().map(|p| [p[0], p[1], p[2]]).collect();
     assert!(difference(&normals, &expected).0 < 0.01);
 }
@@ -235,8 +235,8 @@ fn normals_in_the_stream_find_a_highlight_between_the_corners() {
     let mut model = model(vec![quad], [64, 64]);
     model.lights[0].direction = Vec3::NEG_Z;
     let middle = |text: &str| run(&model, text).image.rgba[32 * 64 + 32][0];
-    let gouraud = middle("[image]\nshading = \"machine\"");
-    let phong = middle("[image]\nshading = \"machine\"\n[segments]\nnormals = true");
+    let gouraud = middle("[image]\nshading = \"hardware\"");
+    let phong = middle("[image]\nshading = \"hardware\"\n[segments]\nnormals = true");
     assert!((gouraud - 0.62).abs() < 0.01, "{gouraud}");
     assert!((phong - 0.9).abs() < 0.01, "{phong}");
 }
@@ -329,7 +329,7 @@ fn polygons_of_a_line_in_one_subtree_make_it_a_bottleneck() {
 #[test]
 fn pixel_converters_of_normals_have_more_to_do() {
     let of = |text: &str| super::shade::operations(&Config::parse(text).expect("settings"), 1);
-    let normals = "[image]\nshading = \"machine\"\n[segments]\nnormals = true";
+    let normals = "[image]\nshading = \"hardware\"\n[segments]\nnormals = true";
     assert_eq!([of(""), of(normals), of("[segments]\ntexture = \"ramp\"")], [3, 26, 8]);
 }
 

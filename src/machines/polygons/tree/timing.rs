@@ -13,7 +13,7 @@
 //! room). The thesis has no such mark. Without it, a merger whose one input is a splitter with
 //! nothing on that side waits, its other input fills, and splitters that wait for each other's
 //! mergers never go on. With it, queues of a line's segments cannot fill up in a circle. Shorter
-//! queues can: then a splitter is let through, which is counted as an overflow, where a real machine
+//! queues can: then a splitter is let through, which is counted as an overflow, where real hardware
 //! would stop.
 
 use super::config::Config;

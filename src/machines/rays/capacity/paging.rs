@@ -25,7 +25,7 @@ pub struct Paged {
     pub useful_prefetches: u64,
     /// Bytes from the disk.
     pub bytes: u64,
-    /// Time in which the machine computes.
+    /// Time in which the hardware computes.
     pub busy: Picoseconds,
     /// Time until the last sample is done.
     pub total: Picoseconds,

@@ -23,7 +23,7 @@ pub fn sections(
     if capacity.polygons == 0 || u64::from(capacity.polygons) >= whole {
         return Ok(Vec::new());
     }
-    let refused = |reason: String| RenderError::Machine { machine: "the ray tracing peripheral", reason };
+    let refused = |reason: String| RenderError::Model { model: "the ray tracing peripheral", reason };
     let subvolumes = Subvolumes::of(model, capacity.subvolumes).map_err(|e| refused(e.to_string()))?;
     let paged = |prefetch| {
         let capacity = Capacity { prefetch, ..capacity };

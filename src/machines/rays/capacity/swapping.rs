@@ -22,7 +22,7 @@ pub struct Swapped {
     pub bytes: u64,
     /// Most rays on the disk at a time.
     pub peak: u64,
-    /// Time in which the machine computes.
+    /// Time in which the hardware computes.
     pub busy: Picoseconds,
     /// Time of the disk.
     pub disk: Picoseconds,

@@ -17,7 +17,7 @@
 //!   first.
 //!
 //! B-2 adds `|a|` for the next crossing. Here it is `a·i + b` again, a multiplication more, of which
-//! the machines have enough. The error then does not grow with the length of the walk, and the walk
+//! the hardware has enough. The error then does not grow with the length of the walk, and the walk
 //! is a function of the ray and the cell alone: in the array, where a node knows nothing else, the
 //! node that a ray [comes to](Walk::resume) continues with the same bits.
 

@@ -11,7 +11,7 @@ fn request(origin: Vec3, direction: Vec3) -> Request {
 }
 
 fn trace<O: Operations>(ops: O, polygon: &Polygon, origin: Vec3, direction: Vec3) -> Outcome {
-    intersect(ops, polygon, &MachineRay::of_request(&request(origin, direction)), f32::INFINITY)
+    intersect(ops, polygon, &IntersectorRay::of_request(&request(origin, direction)), f32::INFINITY)
 }
 
 /// The largest errors of `t` (relative) and of `u` and `v`, of rays aimed at random points of
@@ -99,7 +99,7 @@ fn rejections<O: Operations>(ops: O) {
     assert_eq!(trace(0.5, 1.1, down), Outcome::OutsideV);
     assert_eq!(trace(f32::NAN, 0.5, down), Outcome::NoDistance);
     let one = Polygon::of_quad(square(), Sides::One).unwrap();
-    let ray = |z: f32| MachineRay::of_request(&request(Vec3::new(0.5, 0.5, z), Vec3::Z * -z));
+    let ray = |z: f32| IntersectorRay::of_request(&request(Vec3::new(0.5, 0.5, z), Vec3::Z * -z));
     assert!(matches!(intersect(ops, &one, &ray(1.0), 2.0), Outcome::Hit(_)));
     assert_eq!(intersect(ops, &one, &ray(-1.0), 2.0), Outcome::NoDistance);
     assert!(matches!(intersect(ops, &polygon, &ray(-1.0), 2.0), Outcome::Hit(_)));
@@ -115,7 +115,7 @@ fn each_step_rejects_what_it_should() {
 #[test]
 fn of_equal_distances_the_first_wins() {
     let polygon = Polygon::of_quad(square(), Sides::Two).unwrap();
-    let ray = MachineRay::of_request(&request(Vec3::new(0.5, 0.5, 1.0), Vec3::NEG_Z));
+    let ray = IntersectorRay::of_request(&request(Vec3::new(0.5, 0.5, 1.0), Vec3::NEG_Z));
     let Outcome::Hit(hit) = intersect(Commercial, &polygon, &ray, f32::INFINITY) else { panic!("no hit") };
     assert_eq!(intersect(Commercial, &polygon, &ray, hit.t), Outcome::NoDistance);
 }
@@ -228,9 +228,9 @@ fn triangles_are_hit_where_barycentric_coordinates_say() {
 }
 
 #[test]
-fn differences_formed_by_the_machine_are_those_of_the_host() {
+fn differences_formed_by_the_hardware_are_those_of_the_host() {
     let (r0, direction) = (Vec3::new(1.0, 2.0, 3.0), Vec3::new(0.5, -0.25, 8.0));
-    let ray = MachineRay::of_points(Commercial, r0.to_array(), (r0 + direction).to_array());
-    assert_eq!(ray, MachineRay::of_request(&request(r0, direction)));
+    let ray = IntersectorRay::of_points(Commercial, r0.to_array(), (r0 + direction).to_array());
+    assert_eq!(ray, IntersectorRay::of_request(&request(r0, direction)));
     assert_eq!(ray.backward, (-direction).to_array());
 }

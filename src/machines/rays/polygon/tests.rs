@@ -172,7 +172,7 @@ fn a_slight_taper_needs_no_root() {
 }
 
 #[test]
-fn quadrilaterals_that_the_machines_cannot_hold_are_errors() {
+fn quadrilaterals_that_the_hardware_cannot_hold_are_errors() {
     let [a, b, c, d] = SQUARE;
     let of = |corners| Polygon::of_quad(corners, Sides::Two);
     assert_eq!(of([a, b, b, a]), Err(PolygonError::Degenerate));

@@ -25,7 +25,7 @@ impl Arithmetic {
     /// All of them.
     pub const ALL: [Arithmetic; 3] = [Arithmetic::Unrolled, Arithmetic::Registers, Arithmetic::Commercial];
 
-    /// The arithmetic of the machines with the same bits.
+    /// The arithmetic of the hardware with the same bits.
     pub fn unit(self) -> Unit {
         match self {
             Arithmetic::Unrolled | Arithmetic::Registers => Unit::Custom,

@@ -1,4 +1,4 @@
-//! The machines' numbers as the programs' words.
+//! The numbers of the hardware as the programs' words.
 
 /// Bits of a number: a validity bit before the 32 of a word.
 pub const NUMBER: u32 = 33;

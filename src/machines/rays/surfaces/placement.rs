@@ -1,7 +1,7 @@
 //! From the world to the box of a surface.
 
 use crate::rays::arithmetic::{Operations, flushed};
-use crate::rays::intersector::MachineRay;
+use crate::rays::intersector::IntersectorRay;
 use glam::{DAffine3, DVec3, Vec3};
 
 /// Words of a placement.
@@ -35,7 +35,7 @@ impl Placement {
 
     /// A ray in the box's space: 18 products and 15 sums.
     #[inline(always)]
-    pub fn local<O: Operations>(&self, ops: O, ray: &MachineRay) -> LocalRay {
+    pub fn local<O: Operations>(&self, ops: O, ray: &IntersectorRay) -> LocalRay {
         let turned = |[a, b, c, _]: [f32; 4], v: [f32; 3]| dot(ops, [a, b, c], v);
         LocalRay {
             origin: self.rows.map(|row| ops.add(turned(row, ray.r0), row[3])),

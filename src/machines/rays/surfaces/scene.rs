@@ -1,9 +1,9 @@
-//! Which procedural primitives of a scene are polygons or surfaces of the machines.
+//! Which procedural primitives of a scene are polygons or surfaces of the hardware.
 //!
-//! A procedural primitive is an RTSL class, whose intersection shader can be anything. The machines
-//! have intersectors for the classes of `assets/rtsl/polygons.rtsl` and `quadrics.rtsl`, and for
+//! A procedural primitive is an RTSL class, whose intersection shader can be anything. The hardware
+//! has intersectors for the classes of `assets/rtsl/polygons.rtsl` and `quadrics.rtsl`, and for
 //! `Sphere` and `Box` of `primitives.rtsl`. A class is known by the names of its file and of itself
-//! and by its parameters; whoever places it in a machine's memory compares the two
+//! and by its parameters; whoever places it in the hardware's memory compares the two
 //! ([`Model`](super::super::model::Model::of_job)).
 
 use super::general::{General, MOST_CORNERS};
@@ -15,7 +15,7 @@ use crate::rays::volumes::outline::Extent;
 use glam::{DAffine3, DMat4, DVec3, Mat4, Vec3};
 use shadewright_scene::{ParamValue, ShaderInstance};
 
-/// A procedural primitive as a machine holds it.
+/// A procedural primitive as the hardware holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Held {
     /// Quadrilaterals, with their corners in order around them, in the world.
@@ -24,8 +24,8 @@ pub enum Held {
     Surface(Surface, Extent),
 }
 
-/// A primitive as a machine may hold it, with the map from its own space to the world; `None` where
-/// no intersector is for its class, or its numbers make none.
+/// A primitive as the hardware may hold it, with the map from its own space to the world; `None`
+/// where no intersector is for its class, or its numbers make none.
 pub fn held(shader: &ShaderInstance, object_to_world: Mat4) -> Option<Held> {
     class(shader)?(&Given { params: &shader.params, to_world: to_world(object_to_world)? })
 }

@@ -6,7 +6,7 @@ use super::placement::{Placement, corners};
 use super::quadric::Quadric;
 use super::{Shape, Slots, Surface};
 use crate::rays::arithmetic::{Commercial, Custom, Ieee, Operations};
-use crate::rays::intersector::MachineRay;
+use crate::rays::intersector::IntersectorRay;
 use crate::rays::ray::{RayKind, Request};
 use glam::{DAffine3, DQuat, DVec3, Vec3, Vec3Swizzles};
 use shadewright_base::random::{hash, unit};
@@ -56,7 +56,7 @@ fn first_change(cube: DAffine3, request: &Request, is_in: impl Fn(DVec3) -> bool
 fn check<O: Operations>(ops: O, cube: DAffine3, surface: &Surface, is_in: impl Fn(DVec3) -> bool) {
     let (mut hits, mut differ) = (0, 0);
     for request in rays(cube, 600) {
-        let found = surface.intersect(ops, &MachineRay::of_request(&request), 2.5);
+        let found = surface.intersect(ops, &IntersectorRay::of_request(&request), 2.5);
         let expected = first_change(cube, &request, &is_in);
         hits += usize::from(found.is_some());
         let same = match (found, expected) {
@@ -91,7 +91,8 @@ fn a_root_of_twelve_bits_is_refined() {
     let ball = surface(cube, Shape::Quadric(quadric(BALL)));
     let inverse = cube.inverse();
     for request in rays(cube, 400) {
-        let Some(t) = ball.intersect(Commercial, &MachineRay::of_request(&request), f32::INFINITY) else { continue };
+        let ray = IntersectorRay::of_request(&request);
+        let Some(t) = ball.intersect(Commercial, &ray, f32::INFINITY) else { continue };
         let at = inverse.transform_point3((request.origin + request.direction * t).as_dvec3());
         // Rays that graze the ball are farther off: there t changes fast.
         let slope = at.normalize().dot(inverse.transform_vector3(request.direction.as_dvec3()).normalize()).abs();
@@ -110,9 +111,9 @@ fn a_box_cuts_a_quadric_and_its_back_is_hit_through_the_hole() {
             limit: f32::INFINITY,
             kind: RayKind::Nearest,
         };
-        MachineRay::of_request(&request)
+        IntersectorRay::of_request(&request)
     };
-    let hit = |ray: &MachineRay| rod.intersect(Commercial, ray, f32::INFINITY);
+    let hit = |ray: &IntersectorRay| rod.intersect(Commercial, ray, f32::INFINITY);
     let near = |found: Option<f32>, t: f32| found.is_some_and(|found| (found - t).abs() < 1e-5);
     assert!(near(hit(&ray([0.0, 3.0, 0.5], [0.0, -1.0, 0.0])), 2.5));
     // Above the box's side: in through the open end, to the far wall.
@@ -150,7 +151,7 @@ fn a_concave_polygon_is_hit_inside_its_outline_alone() {
     let inverse = cube.inverse();
     let mut hits = 0;
     for request in rays(cube, 800) {
-        let ray = MachineRay::of_request(&request);
+        let ray = IntersectorRay::of_request(&request);
         let [origin, direction] = [
             inverse.transform_point3(request.origin.as_dvec3()),
             inverse.transform_vector3(request.direction.as_dvec3()),

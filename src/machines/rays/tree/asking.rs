@@ -1,5 +1,5 @@
-//! The tracer of a block of shaders to whose rays the machine answers: what each lane asks for, and
-//! which answers it gets.
+//! The tracer of a block of shaders to whose rays the hardware answers: what each lane asks for,
+//! and which answers it gets.
 
 use super::exploring::AtHit;
 use super::lookups::Lookup;
@@ -268,13 +268,13 @@ fn is_same(a: &Ray, b: &Ray) -> bool {
 
 /// The tracer of a block.
 pub struct Asker<'a, 'b, F> {
-    /// How the machine finds hits.
+    /// How the hardware finds hits.
     pub finder: &'a F,
     /// The program.
     pub probe: &'a Probe,
     /// The tracer of the scene.
     pub scene: &'a SceneTracer<'a>,
-    /// The lanes, as many as run. The machine calls from one thread at a time.
+    /// The lanes, as many as run. The hardware calls from one thread at a time.
     pub lanes: Mutex<Vec<Lane<'b>>>,
 }
 

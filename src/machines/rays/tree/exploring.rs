@@ -103,7 +103,7 @@ pub struct Explorer<'a, F> {
     pub scene: &'a SceneTracer<'a>,
     /// The data of the program.
     pub data: &'a Data<'a>,
-    /// How the machine finds hits.
+    /// How the hardware finds hits.
     pub finder: &'a F,
     /// Ends all runs.
     pub stop: &'a AtomicBool,
@@ -240,7 +240,7 @@ impl<F: Finder> Explorer<'_, F> {
         let lanes =
             numbers.iter().map(|&number| Lane::new(runs[number].script.clone(), runs[number].call.hit)).collect();
         let asker = Asker { finder: self.finder, probe, scene: self.scene, lanes: Mutex::new(lanes) };
-        let machine = probe.loaded.machine(self.data, &asker, self.job.budget, self.stop);
+        let context = probe.loaded.machine(self.data, &asker, self.job.budget, self.stop);
         block.reset();
         let mut inputs = [[0u32; BLOCK]; 11];
         for (lane, &number) in numbers.iter().enumerate() {
@@ -255,7 +255,7 @@ impl<F: Finder> Explorer<'_, F> {
         let entry = numbers.first().and_then(|&number| runs[number].call.entry);
         let name = entry.map_or(CAMERA_ENTRY.to_string(), |n| surface_entry(n as usize));
         let active = if numbers.len() == BLOCK { u64::MAX } else { (1 << numbers.len()) - 1 };
-        let rows = probe.loaded.run(&machine, block, &name, &inputs, active, &probe.module)?;
+        let rows = probe.loaded.run(&context, block, &name, &inputs, active, &probe.module)?;
         let response = |lane: usize| -> Response {
             let word = |i: usize| rows.get(i).map_or(0.0, |row| f32::from_bits(row[lane]));
             [[0, 1, 2].map(word), [3, 4, 5].map(word)]

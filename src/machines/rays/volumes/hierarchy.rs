@@ -70,7 +70,7 @@ pub struct Hierarchy<V> {
 
 impl<V> Hierarchy<V> {
     /// A tree of these nodes, root first, whose leaves name entries of `polygons`: indices into the
-    /// machine's memory. Without nodes it has no polygons.
+    /// hardware's memory. Without nodes it has no polygons.
     ///
     /// # Errors
     /// [`StructureError::NoTree`] if a node other than the root is not the child of exactly one

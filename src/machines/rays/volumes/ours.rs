@@ -1,4 +1,4 @@
-//! The renderer's own BVH on the machines' hardware: the modern structure to compare the others
+//! The renderer's own BVH on the simulated hardware: the modern structure to compare the others
 //! with.
 
 use super::StructureError;

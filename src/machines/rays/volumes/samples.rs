@@ -130,7 +130,7 @@ pub fn request(origin: Vec3, direction: Vec3) -> Request {
     Request { origin, direction, limit: f32::INFINITY, kind: RayKind::Nearest }
 }
 
-/// The hit of a polygon below `best`, with errors like those of the machines: `t` from the plane in
+/// The hit of a polygon below `best`, with errors like those of the hardware: `t` from the plane in
 /// single precision, and points up to 2⁻¹¹ of its size outside the polygon.
 pub fn hit(polygon: &[Vec3; 4], index: u32, request: &Request, best: f32) -> Option<Found> {
     let [a, b, c, d] = *polygon;

@@ -1,6 +1,6 @@
 //! Channels inside a circuit.
 
-use super::machine::Unit;
+use super::simulator::Unit;
 use shadewright_base::bits::Bits;
 use std::collections::VecDeque;
 

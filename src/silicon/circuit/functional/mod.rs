@@ -7,11 +7,11 @@
 //! Cycles are not those of a chip: each operation takes one, whatever its size. A channel inside
 //! the circuit that holds no words passes one when both ends are there.
 //!
-//! [`machine`] is the simulator, [`Environment`] what is outside of the circuit.
+//! [`simulator`] is the simulation, [`Environment`] what is outside of the circuit.
 
 mod channel;
-mod machine;
 mod rounds;
+mod simulator;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -20,8 +20,8 @@ mod waits;
 pub use waits::Wait;
 
 use super::graph::{Circuit, PortId};
-use machine::Machine;
 use shadewright_base::bits::Bits;
+use simulator::FunctionalSimulator;
 
 /// The outside of a circuit.
 pub trait Environment {
@@ -99,5 +99,5 @@ pub struct Run {
 
 /// Simulates a circuit whose sizes are known, until nothing happens any more or a limit is reached.
 pub fn run(circuit: &Circuit, environment: &mut dyn Environment, limits: Limits) -> Run {
-    Machine::new(circuit).run(environment, limits)
+    FunctionalSimulator::new(circuit).run(environment, limits)
 }

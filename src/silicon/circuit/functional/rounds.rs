@@ -5,7 +5,7 @@
 //! wrong order. So a loop goes on only when no arc after its beginning holds a token, except those
 //! to its own heads.
 
-use super::machine::Machine;
+use super::simulator::FunctionalSimulator;
 use crate::circuit::graph::{Circuit, LoopId, Op, ValueId};
 
 /// For each value, the loops that have begun whenever it is there, whichever way conditionals go.
@@ -48,7 +48,7 @@ fn after(circuit: &Circuit, of: LoopId) -> Vec<bool> {
     }
 }
 
-impl Machine<'_> {
+impl FunctionalSimulator<'_> {
     /// A token of a value comes; `to` is the loop of whose heads it is the next value, if it is one.
     pub fn arrive(&mut self, value: ValueId, to: Option<u32>) {
         for of in self.inside[value.0 as usize].iter().filter(|of| Some(**of) != to) {

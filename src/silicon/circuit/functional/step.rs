@@ -1,7 +1,7 @@
 //! A cycle of a simulation: nodes compute, then publish.
 
 use super::Environment;
-use super::machine::{Machine, Unit};
+use super::simulator::{FunctionalSimulator, Unit};
 use crate::circuit::evaluate::evaluate;
 use crate::circuit::graph::{Constant, NodeId, Op, PortId};
 use crate::circuit::ports::PortKind;
@@ -31,7 +31,7 @@ pub enum Action {
     Store,
 }
 
-impl Machine<'_> {
+impl FunctionalSimulator<'_> {
     /// Simulates a cycle; whether anything fired.
     pub fn step(&mut self, environment: &mut dyn Environment) -> bool {
         for node in self.timers.remove(&self.cycle).unwrap_or_default() {

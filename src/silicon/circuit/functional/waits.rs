@@ -1,6 +1,6 @@
 //! The operations that wait at the end of a simulation.
 
-use super::machine::Machine;
+use super::simulator::FunctionalSimulator;
 use crate::circuit::graph::{NodeId, Op};
 use shadewright_base::text::source::Span;
 
@@ -15,7 +15,7 @@ pub struct Wait {
     pub is_external_input: bool,
 }
 
-impl Machine<'_> {
+impl FunctionalSimulator<'_> {
     /// Operations that have their inputs and cannot go on.
     pub fn waits(&self) -> Vec<Wait> {
         let has_inputs = |id: NodeId| self.empty[id.0 as usize][0] == 0 && self.blocked[id.0 as usize] == 0;

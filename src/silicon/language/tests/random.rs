@@ -86,9 +86,9 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     prop::collection::vec(action, 1..6)
 }
 
-/// The text of a program, and its state when it is executed.
+/// An interpreter: the text of a program, and its state when it is executed.
 #[derive(Default)]
-struct Machine {
+struct Interpreter {
     text: String,
     loops: usize,
     variables: [i16; VARIABLES],
@@ -140,16 +140,16 @@ impl Value {
         }
     }
 
-    fn compute(&self, machine: &mut Machine) -> i16 {
+    fn compute(&self, interpreter: &mut Interpreter) -> i16 {
         match self {
-            Value::Variable(v) => machine.variables[*v],
+            Value::Variable(v) => interpreter.variables[*v],
             Value::Number(n) => *n,
-            Value::Input => machine.inputs.pop_front().unwrap_or_else(|| {
-                machine.starved = true;
+            Value::Input => interpreter.inputs.pop_front().unwrap_or_else(|| {
+                interpreter.starved = true;
                 0
             }),
             Value::Binary(op, a, b) => {
-                let (a, b) = (a.compute(machine), b.compute(machine));
+                let (a, b) = (a.compute(interpreter), b.compute(interpreter));
                 match *op {
                     "+" => a.wrapping_add(b),
                     "-" => a.wrapping_sub(b),
@@ -159,15 +159,15 @@ impl Value {
                     _ => !(a ^ b),
                 }
             }
-            Value::Negate(a) => a.compute(machine).wrapping_neg(),
-            Value::Complement(a) => !a.compute(machine),
-            Value::Middle(a) => (a.compute(machine) >> 4) as i8 as i16,
-            Value::Swap(a) => a.compute(machine).swap_bytes(),
+            Value::Negate(a) => a.compute(interpreter).wrapping_neg(),
+            Value::Complement(a) => !a.compute(interpreter),
+            Value::Middle(a) => (a.compute(interpreter) >> 4) as i8 as i16,
+            Value::Swap(a) => a.compute(interpreter).swap_bytes(),
             Value::If(condition, a, b) => {
-                if condition.holds(machine) {
-                    a.compute(machine)
+                if condition.holds(interpreter) {
+                    a.compute(interpreter)
                 } else {
-                    b.compute(machine)
+                    b.compute(interpreter)
                 }
             }
         }
@@ -181,8 +181,8 @@ impl Condition {
         self.2.write(text);
     }
 
-    fn holds(&self, machine: &mut Machine) -> bool {
-        let (a, b) = (self.1.compute(machine), self.2.compute(machine));
+    fn holds(&self, interpreter: &mut Interpreter) -> bool {
+        let (a, b) = (self.1.compute(interpreter), self.2.compute(interpreter));
         match self.0 {
             "=" => a == b,
             "~=" => a != b,
@@ -194,7 +194,7 @@ impl Condition {
     }
 }
 
-impl Machine {
+impl Interpreter {
     fn write(&mut self, actions: &[Action]) {
         self.text += "{ ";
         for action in actions {
@@ -311,26 +311,26 @@ impl Machine {
 
 /// A program that repeats actions, and what it puts out until its input is used up.
 fn run(actions: &[Action], inputs: &[i16]) -> (String, Vec<i64>) {
-    let mut machine = Machine { inputs: inputs.iter().copied().collect(), ..Machine::default() };
-    machine.text += "MACRO swapped(a)=>(b) b:= a[7:0]'a[15:8];
+    let mut interpreter = Interpreter { inputs: inputs.iter().copied().collect(), ..Interpreter::default() };
+    interpreter.text += "MACRO swapped(a)=>(b) b:= a[7:0]'a[15:8];
         i, o:= asyncSerIn(16), asyncSerOut(16); v0, v1, v2, v3:= 0#16, 0#16, 0#16, 0#16;
         DO { v0:= v0 + i.get; o.put(v0); ";
-    machine.write(actions);
-    machine.text += "; o.put(v0); o.put(v1); o.put(v2); o.put(v3) }";
-    while !machine.starved {
-        let first = Value::Input.compute(&mut machine);
-        if machine.starved {
+    interpreter.write(actions);
+    interpreter.text += "; o.put(v0); o.put(v1); o.put(v2); o.put(v3) }";
+    while !interpreter.starved {
+        let first = Value::Input.compute(&mut interpreter);
+        if interpreter.starved {
             break;
         }
-        machine.variables[0] = machine.variables[0].wrapping_add(first);
-        machine.puts.push(machine.variables[0].into());
-        machine.execute(actions);
-        if !machine.starved {
-            let ends = machine.variables.map(i64::from);
-            machine.puts.extend(ends);
+        interpreter.variables[0] = interpreter.variables[0].wrapping_add(first);
+        interpreter.puts.push(interpreter.variables[0].into());
+        interpreter.execute(actions);
+        if !interpreter.starved {
+            let ends = interpreter.variables.map(i64::from);
+            interpreter.puts.extend(ends);
         }
     }
-    (std::mem::take(&mut machine.text), machine.puts)
+    (std::mem::take(&mut interpreter.text), interpreter.puts)
 }
 
 proptest! {

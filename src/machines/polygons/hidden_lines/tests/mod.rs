@@ -1,4 +1,4 @@
-//! Tests of the whole machine: against rays, and of what the thesis prints otherwise.
+//! Tests of the whole hardware: against rays, and of what the thesis prints otherwise.
 
 mod printed;
 mod rays;

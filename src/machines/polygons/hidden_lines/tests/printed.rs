@@ -1,5 +1,5 @@
 //! The programs of figures 3-32 to 3-34 as they are printed, fault by fault: each fault alone makes
-//! wrong parts, and without them the programs and the machine agree.
+//! wrong parts, and without them the programs and the hardware agree.
 
 use super::super::config::Config;
 use super::super::display::Display;
@@ -247,7 +247,7 @@ fn scene() -> Vec<(u32, Quad)> {
 }
 
 #[test]
-fn corrected_programs_find_what_the_machine_finds() {
+fn corrected_programs_find_what_the_hardware_finds() {
     assert_eq!(wrong(&scene(), Fault::None), 0);
 }
 
@@ -294,7 +294,7 @@ fn the_last_segment_stays_in_the_pipeline_when_nothing_follows() {
 }
 
 #[test]
-fn the_machine_itself_marks_parts_and_supplies_mates() {
+fn the_hardware_itself_marks_parts_and_supplies_mates() {
     // One plane, the last of its polygon: the line is hidden from its beginning up to the plane.
     let plane = Plane { normal: glam::DVec3::X, d: 0.0 };
     let segment = Segment { from: -glam::DVec3::X, to: glam::DVec3::X };

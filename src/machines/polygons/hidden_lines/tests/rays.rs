@@ -1,5 +1,5 @@
 //! Hidden parts against rays: points of each line, and a ray from the eye to each of them past all
-//! polygons of the model in world space. Nothing of the machine is used but its lines.
+//! polygons of the model in world space. Nothing of the hardware is used but its lines.
 
 use super::super::config::Config;
 use super::super::host::{Host, Line};

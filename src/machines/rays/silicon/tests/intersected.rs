@@ -1,7 +1,7 @@
 //! The intersector's chip beside the simulators' intersector.
 
 use super::*;
-use crate::rays::intersector::{self, MachineRay, Outcome};
+use crate::rays::intersector::{self, IntersectorRay, Outcome};
 use crate::rays::polygon::tests::Random;
 use crate::rays::polygon::{Case, Polygon, Sides, bilinear};
 use crate::rays::silicon::run::{Found, RayTest};
@@ -54,7 +54,7 @@ pub(super) fn tests<'a>(polygons: &'a [([Vec3; 4], Polygon)], random: &mut Rando
 /// All that the simulators' intersector computes for a test.
 pub(super) fn wanted<O: Operations>(ops: O, test: &RayTest) -> (Found, Outcome) {
     let RayTest { polygon, points: [r0, r1], best } = *test;
-    let ray = MachineRay::of_points(ops, r0, r1);
+    let ray = IntersectorRay::of_points(ops, r0, r1);
     let distance = intersector::distance(ops, polygon, &ray);
     let point = intersector::point(ops, &ray, distance.t);
     let [u, v] = [&polygon.u, &polygon.v].map(|equation| intersector::coordinate(ops, equation, point));

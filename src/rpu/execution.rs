@@ -1,7 +1,7 @@
-//! The machine: a loaded program with everything that its threads read, and the rules that every
+//! Execution: a loaded program with everything that its threads read, and the rules that every
 //! engine keeps.
 //!
-//! A [`Machine`] holds an [`Executable`], the constants of a frame, a memory image and a
+//! An [`ExecutionContext`] holds an [`Executable`], the constants of a frame, a memory image and a
 //! [`Tracer`]; a run changes the registers of a [`Block`]. The engine that the program was loaded
 //! for (see [`super::engine`]) does the work.
 //!
@@ -49,7 +49,7 @@ impl Default for Limits {
 
 /// Why a run ended early. `pc` is the code address of the instruction that could not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum MachineError {
+pub enum ExecutionError {
     /// A thread used up its budget of backward jumps and calls.
     #[error("instruction {pc}: the thread did not end within {budget} backward jumps and calls")]
     Budget {
@@ -114,7 +114,7 @@ pub struct RunReport {
 
 /// A loaded program with what it runs on; shared by all threads of a frame.
 #[derive(Clone, Copy)]
-pub struct Machine<'a> {
+pub struct ExecutionContext<'a> {
     /// The program.
     pub program: &'a Executable,
     /// `C0` to `C31`.
@@ -129,12 +129,12 @@ pub struct Machine<'a> {
     pub tracer: &'a dyn Tracer,
     /// Bounds on each thread.
     pub limits: Limits,
-    /// When set, runs end with [`MachineError::Stopped`] at their next backward jump or call. A run
-    /// that exceeds its budget sets it.
+    /// When set, runs end with [`ExecutionError::Stopped`] at their next backward jump or call. A
+    /// run that exceeds its budget sets it.
     pub stop: &'a AtomicBool,
 }
 
-impl Machine<'_> {
+impl ExecutionContext<'_> {
     /// Runs the threads in `active` from a code address until each has returned. Their registers
     /// start as the block has them: see [`Block::reset`]. Registers of other lanes do not change.
     /// After an error the registers are unspecified.
@@ -142,20 +142,20 @@ impl Machine<'_> {
     /// # Errors
     /// When a thread exceeds a limit, jumps or stores outside the program or its memory, or the
     /// stop flag is set.
-    pub fn run(&self, block: &mut Block, entry: u32, active: u64) -> Result<RunReport, MachineError> {
+    pub fn run(&self, block: &mut Block, entry: u32, active: u64) -> Result<RunReport, ExecutionError> {
         self.program.code().run(self, block, entry, Threads::Lanes(active))
     }
 
     /// Runs threads from a code address until all have returned and `supply` starts no more.
     ///
     /// # Errors
-    /// As [`Machine::run`].
+    /// As [`ExecutionContext::run`].
     pub fn run_refilled(
         &self,
         block: &mut Block,
         entry: u32,
         supply: &mut Supply<'_>,
-    ) -> Result<RunReport, MachineError> {
+    ) -> Result<RunReport, ExecutionError> {
         self.program.code().run(self, block, entry, Threads::From(supply))
     }
 
@@ -163,8 +163,8 @@ impl Machine<'_> {
     /// patterns, the others 0. Lane 0 of the block holds the registers at its end.
     ///
     /// # Errors
-    /// As [`Machine::run`].
-    pub fn run_single(&self, entry: u32, registers: &[(Reg, [u32; 4])]) -> Result<(Block, RunReport), MachineError> {
+    /// As [`ExecutionContext::run`].
+    pub fn run_single(&self, entry: u32, registers: &[(Reg, [u32; 4])]) -> Result<(Block, RunReport), ExecutionError> {
         let mut block = Block::new();
         for (reg, values) in registers {
             for (component, bits) in Component::ALL.into_iter().zip(*values) {
@@ -178,7 +178,7 @@ impl Machine<'_> {
 
 /// The behavior of programs, on each engine.
 #[cfg(test)]
-#[path = "machine"]
+#[path = "execution"]
 mod on_interpreter {
     pub static ENGINE: &crate::EngineInfo = &crate::engine::INTERPRETER;
     pub const BEST: usize = usize::MAX;
@@ -190,7 +190,7 @@ mod on_interpreter {
 
 /// The same on generated code, for the widest vectors of the CPU.
 #[cfg(all(test, target_arch = "x86_64"))]
-#[path = "machine"]
+#[path = "execution"]
 mod on_native {
     pub static ENGINE: &crate::EngineInfo = &crate::native::NATIVE;
     pub const BEST: usize = usize::MAX;
@@ -202,7 +202,7 @@ mod on_native {
 
 /// The same for AVX2, on a CPU that has wider vectors, too.
 #[cfg(all(test, target_arch = "x86_64"))]
-#[path = "machine"]
+#[path = "execution"]
 mod on_avx2 {
     pub static ENGINE: &crate::EngineInfo = &crate::native::NATIVE;
     pub const BEST: usize = 1;

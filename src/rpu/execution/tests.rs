@@ -5,11 +5,11 @@ use crate::arbitrary::{any_arithmetic, reading};
 use crate::arith;
 use crate::asm::assemble;
 use crate::engine::INTERPRETER;
+use crate::execution::*;
 use crate::format::Format;
 use crate::isa::{Arith, Component, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
 use crate::lanes::{BLOCK, lanes_of};
 use crate::listings;
-use crate::machine::*;
 use crate::simd::InstructionSet;
 use crate::tracing::{EmptyScene, HitBlock, RayBlock};
 use Component::{W, X, Y, Z};
@@ -62,20 +62,20 @@ impl Default for Setup {
 }
 
 impl Setup {
-    fn run(&self, text: &str, block: &mut Block, active: u64) -> Result<RunReport, MachineError> {
+    fn run(&self, text: &str, block: &mut Block, active: u64) -> Result<RunReport, ExecutionError> {
         self.run_program(&program(text), block, active)
     }
 
-    fn run_program(&self, program: &Program, block: &mut Block, active: u64) -> Result<RunReport, MachineError> {
-        self.on_machine(program, |machine| machine.run(block, 0, active))
+    fn run_program(&self, program: &Program, block: &mut Block, active: u64) -> Result<RunReport, ExecutionError> {
+        self.on_context(program, |context| context.run(block, 0, active))
     }
 
-    fn on_machine<R>(&self, program: &Program, run: impl FnOnce(&Machine<'_>) -> R) -> R {
+    fn on_context<R>(&self, program: &Program, run: impl FnOnce(&ExecutionContext<'_>) -> R) -> R {
         let executable = executable(program).in_format(self.format);
         let stop = AtomicBool::new(false);
         let Setup { constants, memory, textures, shaders, tracer, limits, .. } = self;
-        let (tracer, limits) = (tracer.as_ref(), *limits);
-        run(&Machine { program: &executable, constants, memory, textures, shaders, tracer, limits, stop: &stop })
+        let (program, tracer, limits) = (&executable, tracer.as_ref(), *limits);
+        run(&ExecutionContext { program, constants, memory, textures, shaders, tracer, limits, stop: &stop })
     }
 }
 
@@ -461,7 +461,7 @@ fn lanes_that_end_are_given_to_other_threads() {
         })
     };
     let setup = Setup::default();
-    let refilled = setup.on_machine(&program, |m| m.run_refilled(&mut Block::new(), 0, &mut supply)).expect("runs");
+    let refilled = setup.on_context(&program, |m| m.run_refilled(&mut Block::new(), 0, &mut supply)).expect("runs");
     for (thread, result) in results.iter().enumerate() {
         let turns = (wanted(thread) + 1) as f32;
         assert_eq!(*result, [2.0 * turns + 1.0, turns * (turns + 1.0)], "thread {thread}");
@@ -729,7 +729,7 @@ fn lanes_that_enter_a_loop_in_its_middle_end_once() {
             starting | 1 << lane
         })
     };
-    Setup::default().on_machine(&program, |m| m.run_refilled(&mut Block::new(), 0, &mut supply)).expect("runs");
+    Setup::default().on_context(&program, |m| m.run_refilled(&mut Block::new(), 0, &mut supply)).expect("runs");
     for (thread, result) in results.into_iter().enumerate() {
         assert_eq!(result, if thread % 7 == 0 { 1.0 } else { (thread % 7) as f32 }, "thread {thread}");
     }
@@ -793,10 +793,10 @@ fn scratch_memory_belongs_to_each_thread_and_starts_as_zeros() {
 #[test]
 fn stores_outside_scratch_memory_end_the_run() {
     let run = |text: &str| Setup::default().run(text, &mut Block::new(), u64::MAX);
-    assert_eq!(run("store A.x, 4, R0\nreturn"), Err(MachineError::BadStore { pc: 0, address: 4 }));
+    assert_eq!(run("store A.x, 4, R0\nreturn"), Err(ExecutionError::BadStore { pc: 0, address: 4 }));
     let address = SCRATCH_BASE + Limits::default().scratch;
     let text = format!("iadd A.w, A.w, #{}\nstore A.w, 1, R0\nreturn", Limits::default().scratch - 1);
-    assert_eq!(run(&text), Err(MachineError::BadStore { pc: 1, address }));
+    assert_eq!(run(&text), Err(ExecutionError::BadStore { pc: 1, address }));
     let beyond = run(&format!("mov A.x, #{address:#x}\nload4 A.x, -1\nreturn")).expect("loads read zeros");
     assert_eq!(beyond.bad_loads, u64::MAX);
 }
@@ -805,13 +805,13 @@ fn stores_outside_scratch_memory_end_the_run() {
 fn a_thread_that_never_ends_is_stopped_at_its_budget() {
     let text = "mov R0, R0\nfirst: mov R1, R1\njmp first";
     let setup = Setup { limits: Limits { budget: 1000, ..Limits::default() }, ..Setup::default() };
-    assert_eq!(setup.run(text, &mut Block::new(), 1 << 40), Err(MachineError::Budget { pc: 2, budget: 1000 }));
+    assert_eq!(setup.run(text, &mut Block::new(), 1 << 40), Err(ExecutionError::Budget { pc: 2, budget: 1000 }));
     // Each lane has its own budget: together these spend more, none alone.
     let text = "again: add R1.w, R1.w, -1.0 + jmp again, w (>=0)\nreturn";
     let setup = Setup { limits: Limits { budget: 63, ..Limits::default() }, ..Setup::default() };
     assert!(setup.run(text, &mut numbered(), u64::MAX).is_ok());
     let setup = Setup { limits: Limits { budget: 62, ..Limits::default() }, ..Setup::default() };
-    assert_eq!(setup.run(text, &mut numbered(), u64::MAX), Err(MachineError::Budget { pc: 0, budget: 62 }));
+    assert_eq!(setup.run(text, &mut numbered(), u64::MAX), Err(ExecutionError::Budget { pc: 0, budget: 62 }));
 }
 
 #[test]
@@ -913,7 +913,7 @@ fn the_swizzle_yzxx_gives_w_the_value_of_x() {
 fn a_raised_stop_flag_ends_a_run() {
     let executable = executable(&program("again: jmp again"));
     let stop = AtomicBool::new(true);
-    let machine = Machine {
+    let context = ExecutionContext {
         program: &executable,
         constants: &[[0; 4]; 32],
         memory: &[],
@@ -923,14 +923,14 @@ fn a_raised_stop_flag_ends_a_run() {
         limits: Limits::default(),
         stop: &stop,
     };
-    assert_eq!(machine.run(&mut Block::new(), 0, u64::MAX), Err(MachineError::Stopped));
+    assert_eq!(context.run(&mut Block::new(), 0, u64::MAX), Err(ExecutionError::Stopped));
 }
 
 #[test]
 fn a_single_thread_starts_with_the_registers_it_is_given() {
     let executable = executable(&program("return\nadd R0, R1, S0\nreturn"));
     let stop = AtomicBool::new(false);
-    let machine = Machine {
+    let context = ExecutionContext {
         program: &executable,
         constants: &[[0; 4]; 32],
         memory: &[],
@@ -942,7 +942,7 @@ fn a_single_thread_starts_with_the_registers_it_is_given() {
     };
     let registers = [(Reg::R(1), [1.0, 2.0, 3.0, 4.0f32]), (Reg::Stack(0), [10.0; 4])];
     let registers = registers.map(|(reg, values)| (reg, values.map(f32::to_bits)));
-    let (block, report) = machine.run_single(1, &registers).expect("runs");
+    let (block, report) = context.run_single(1, &registers).expect("runs");
     assert_eq!(vector(&block, Reg::R(0), 0), [11.0, 12.0, 13.0, 14.0]);
     assert!(!counts() || (report.issued, report.executed) == (2, 2));
 }
@@ -950,9 +950,9 @@ fn a_single_thread_starts_with_the_registers_it_is_given() {
 #[test]
 fn endless_recursion_bad_calls_and_missing_returns_are_errors() {
     let run = |text: &str| Setup::default().run(text, &mut Block::new(), u64::MAX);
-    assert_eq!(run("f: call f push 8\nreturn"), Err(MachineError::CallDepth { pc: 0, limit: 10_000 }));
-    assert_eq!(run("mov R0.w, #77\ncall R0.w push 0\nreturn"), Err(MachineError::BadCall { pc: 1, target: 77 }));
-    assert_eq!(run("mov R0, R1"), Err(MachineError::PastEnd { pc: 1 }));
+    assert_eq!(run("f: call f push 8\nreturn"), Err(ExecutionError::CallDepth { pc: 0, limit: 10_000 }));
+    assert_eq!(run("mov R0.w, #77\ncall R0.w push 0\nreturn"), Err(ExecutionError::BadCall { pc: 1, target: 77 }));
+    assert_eq!(run("mov R0, R1"), Err(ExecutionError::PastEnd { pc: 1 }));
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub struct Arc {
 }
 
 /// The state of a simulation.
-pub struct Machine<'a> {
+pub struct FunctionalSimulator<'a> {
     pub circuit: &'a Circuit,
     /// All arcs; those of a node follow each other.
     pub arcs: Vec<Arc>,
@@ -72,12 +72,12 @@ pub struct Machine<'a> {
     pub last_word: u64,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> FunctionalSimulator<'a> {
     /// Before the first cycle.
     pub fn new(circuit: &'a Circuit) -> Self {
         let nodes = circuit.nodes().len();
         let units = nodes + circuit.loops.len();
-        let mut machine = Machine {
+        let mut simulator = FunctionalSimulator {
             circuit,
             arcs: Vec::new(),
             first_arc: vec![0],
@@ -106,16 +106,16 @@ impl<'a> Machine<'a> {
             firings: 0,
             last_word: 0,
         };
-        machine.connect();
+        simulator.connect();
         for (i, port) in circuit.ports.iter().enumerate() {
             if let PortKind::InternalIn { peer, buffer } = port.kind {
-                let channel = Some(machine.channels.len());
-                machine.channels.push(Channel::new(buffer));
-                machine.channel_of[i] = channel;
-                machine.channel_of[peer.0 as usize] = channel;
+                let channel = Some(simulator.channels.len());
+                simulator.channels.push(Channel::new(buffer));
+                simulator.channel_of[i] = channel;
+                simulator.channel_of[peer.0 as usize] = channel;
             }
         }
-        machine
+        simulator
     }
 
     fn connect(&mut self) {
