@@ -152,7 +152,7 @@ impl Compiled {
             for (axis, &(reg, component)) in self.entry.params.iter().enumerate() {
                 block.write_floats(reg, component, points.block(axis, at));
             }
-            machine.run(&mut block, self.entry.address, u64::MAX).map_err(|e| anyhow!("{e}"))?;
+            context.run(&mut block, self.entry.address, u64::MAX).map_err(|e| anyhow!("{e}"))?;
             for (axis, &(reg, component)) in self.entry.results.iter().enumerate() {
                 *colors.block_mut(axis, at) = block.read_floats(reg, component);
             }
@@ -172,7 +172,7 @@ pub fn assert_agreement<S: Shading>(memory: &Memory) {
     let context = function.loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
     let points = Points::grid(16);
     let [mut rpu, mut scalar, mut wide] = [(); 3].map(|()| Points::black(points.len()));
-    function.shade(&machine, &points, &mut rpu).expect("it runs");
+    function.shade(&context, &points, &mut rpu).expect("it runs");
     plain::shade::<S, 1>(memory, &points, &mut scalar);
     plain::shade::<S, 8>(memory, &points, &mut wide);
     assert_eq!(rpu.bits(), scalar.bits(), "{}, one lane", S::NAME);

@@ -115,7 +115,7 @@ impl Compiled {
     ) -> anyhow::Result<()> {
         let mut block = Block::new();
         put_one(&mut block, origin, inputs, 0);
-        machine.run(&mut block, origin.address, 1).map_err(|e| anyhow!("{e}"))?;
+        context.run(&mut block, origin.address, 1).map_err(|e| anyhow!("{e}"))?;
         let known: Vec<u32> = origin.results.iter().map(|&(reg, component)| block.get(reg, component, 0)).collect();
         run_blocks(context, rest, &known, inputs, outputs)
     }
@@ -131,7 +131,7 @@ impl Compiled {
         let count = inputs[0].len().div_ceil(SPARSE);
         for at in (0..inputs[0].len()).step_by(SPARSE) {
             put_one(&mut block, &self.entry, inputs, at);
-            machine.run(&mut block, self.entry.address, 1).map_err(|e| anyhow!("{e}"))?;
+            context.run(&mut block, self.entry.address, 1).map_err(|e| anyhow!("{e}"))?;
             for (column, &(reg, component)) in outputs.iter_mut().zip(&self.entry.results) {
                 column[at] = f32::from_bits(block.get(reg, component, 0));
             }
@@ -169,7 +169,7 @@ fn run_blocks(
         for (word, &(reg, component)) in uniform.zip(&entry.params[inputs.len()..]) {
             block.write(reg, component, &[*word; BLOCK]);
         }
-        machine.run(&mut block, entry.address, u64::MAX).map_err(|e| anyhow!("{e}"))?;
+        context.run(&mut block, entry.address, u64::MAX).map_err(|e| anyhow!("{e}"))?;
         for (column, &(reg, component)) in outputs.iter_mut().zip(&entry.results) {
             column[at..at + BLOCK].copy_from_slice(&block.read_floats(reg, component));
         }

@@ -379,12 +379,12 @@ pub fn assert_agreement<R: Routine>() {
     let context = compiled.loaded.execution_context(&data, &EmptyScene, CALL_BUDGET, &stop);
     let rays = inputs::<R>(24);
     let [mut rpu, mut single, mut scalar, mut wide] = [(); 4].map(|()| vec![vec![0.0; 24 * 24]; R::OUTPUTS]);
-    compiled.blocks(&machine, &rays, &mut rpu).expect("it runs");
-    assert_eq!(compiled.single(&machine, &rays, &mut single).expect("it runs"), 24 * 24 / SPARSE);
+    compiled.blocks(&context, &rays, &mut rpu).expect("it runs");
+    assert_eq!(compiled.single(&context, &rays, &mut single).expect("it runs"), 24 * 24 / SPARSE);
     assert_eq!(compiled.parts.is_some(), R::METHOD == Method::Intersect, "{}", R::NAME);
     if let Some(parts) = &compiled.parts {
         let mut parted = vec![vec![0.0; 24 * 24]; R::OUTPUTS];
-        compiled.blocks_from_one(&machine, parts, &rays, &mut parted).expect("it runs");
+        compiled.blocks_from_one(&context, parts, &rays, &mut parted).expect("it runs");
         assert_eq!(difference(&parted, &rpu, 1), None, "{} from one origin", R::NAME);
     }
     by_hand::<R, 1>(&rays, &mut scalar);

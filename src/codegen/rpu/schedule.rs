@@ -497,7 +497,7 @@ mod tests {
             limits: Limits::default(),
             stop: &AtomicBool::new(false),
         };
-        let stats = timed::run(&machine, &Timing::new(&program, &config), 0, &mut Once(true)).expect("it ends");
+        let stats = timed::run(&context, &Timing::new(&program, &config), 0, &mut Once(true)).expect("it ends");
         stats.cycles - u64::from(config.latencies.control)
     }
 

@@ -119,7 +119,7 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
     }
     let active = if rows.len() == 64 { u64::MAX } else { (1 << rows.len()) - 1 };
     let entry = program.entry(function).expect("an entry");
-    machine.run(&mut block, entry, active).unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
+    context.run(&mut block, entry, active).unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
     let scratch = block.get(Reg::A, Component::W, 0);
     assert_eq!(scratch, shadewright_rpu::execution::SCRATCH_BASE, "the frame pointer is back where it was");
     let got: Vec<Vec<u32>> = (0..rows.len())

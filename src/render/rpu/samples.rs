@@ -134,7 +134,7 @@ mod tests {
                 let context = ExecutionContext { textures: &RECORD, ..context };
                 let inputs: Vec<[u32; BLOCK]> = words(&args).into_iter().map(|word| [word; BLOCK]).collect();
                 let mut block = Block::new();
-                let outputs = loaded.run(&machine, &mut block, "f", &inputs, 1, &module).expect("it ends");
+                let outputs = loaded.run(&context, &mut block, "f", &inputs, 1, &module).expect("it ends");
                 assert_eq!(outputs.iter().map(|row| row[0]).collect::<Vec<_>>(), results, "{}", engine.name);
                 let stores = block.take_texel_stores();
                 let found: Vec<u32> = stores.iter().flat_map(|store| store.value[..3].to_vec()).collect();

@@ -48,6 +48,6 @@ pub fn run(
 ) -> Vec<Vec<u32>> {
     let mut source = Rows { chunks: rows.chunks(CHUNK), params, results, got: vec![Vec::new(); rows.len()] };
     let timing = Timing::new(program, &Config::default());
-    timed::run(machine, &timing, entry, &mut source).expect("what the functional simulator runs, the timed one runs");
+    timed::run(context, &timing, entry, &mut source).expect("what the functional simulator runs, the timed one runs");
     source.got
 }
