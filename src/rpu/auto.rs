@@ -5,10 +5,11 @@
 
 use super::block::Block;
 use super::decode::DecodedProgram;
-use super::engine::{Code, Engine, EngineInfo, Threads, Unsupported};
 use super::format::Format;
-use super::interpreter::Interpreter;
-use super::machine::{Machine, MachineError, RunReport};
+use super::interface::{Code, Engine, EngineInfo, Unsupported};
+use super::interpreter::{INTERPRETER, Interpreter};
+use super::launch::{Launch, Threads};
+use super::limits::{MachineError, RunReport};
 #[cfg(target_arch = "x86_64")]
 use super::native::NATIVE;
 use std::sync::{Arc, OnceLock};
@@ -22,7 +23,7 @@ pub struct Auto;
 pub static AUTO: EngineInfo = EngineInfo {
     name: "auto",
     description: "runs on the interpreter until the translation to native code is there",
-    runs_with: || fastest().map_or(super::engine::INTERPRETER.runs_with, |native| native.runs_with)(),
+    runs_with: || fastest().map_or(INTERPRETER.runs_with, |native| native.runs_with)(),
     available: || Ok(()),
     formats: &[Format::F32, Format::F24],
     engine: &Auto,
@@ -82,11 +83,11 @@ impl Starting {
 impl Code for Starting {
     fn run(
         &self,
-        machine: &Machine<'_>,
+        launch: &Launch<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
     ) -> Result<RunReport, MachineError> {
-        self.code().run(machine, block, entry, threads)
+        self.code().run(launch, block, entry, threads)
     }
 }

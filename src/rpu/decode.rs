@@ -1,7 +1,7 @@
 //! Decoding: programs checked, and their registers resolved to columns of a block.
 
 use super::arith::Mode;
-use super::block::column;
+use super::column;
 use super::format::Format;
 use super::isa::{Base, Condition, Control, EntryPoint, Instr, IsaError, Primary, Program, Src};
 use super::step::{Operand, Recorder, Steps, Tests};

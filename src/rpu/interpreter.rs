@@ -18,9 +18,12 @@
 
 use super::block::Block;
 use super::decode::{DecodedControl, DecodedProgram, Flow};
-use super::engine::{Code, Engine, Supply, Threads, Unsupported};
 use super::executor::{Executor, Group};
-use super::machine::{Machine, MachineError, RunReport};
+use super::format::Format;
+use super::interface::{Code, Engine, EngineInfo, Unsupported};
+use super::launch::{Launch, Supply, Threads};
+use super::limits::{MachineError, RunReport};
+use super::simd::InstructionSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,6 +36,16 @@ const REFILL: u32 = 8;
 #[derive(Debug, Clone, Copy)]
 pub struct Interpreter;
 
+/// The interpreter, which runs every program on every CPU.
+pub static INTERPRETER: EngineInfo = EngineInfo {
+    name: "interpreter",
+    description: "runs decoded programs on 64 lanes, 16 an instruction step",
+    runs_with: || InstructionSet::detect().name(),
+    available: || Ok(()),
+    formats: &[Format::F32, Format::F24],
+    engine: &Interpreter,
+};
+
 impl Engine for Interpreter {
     fn load(&self, _: &Arc<DecodedProgram>) -> Result<Arc<dyn Code>, Unsupported> {
         Ok(Arc::new(Interpreter))
@@ -42,15 +55,15 @@ impl Engine for Interpreter {
 impl Code for Interpreter {
     fn run(
         &self,
-        machine: &Machine<'_>,
+        launch: &Launch<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
     ) -> Result<RunReport, MachineError> {
         let (mask, supply) = threads.begin(block);
         block.begin();
-        block.prepare(&machine.program.decoded().steps, machine.constants);
-        let mut run = Run::new(machine, block, entry, supply);
+        block.prepare(&launch.program.steps, launch.constants);
+        let mut run = Run::new(launch, block, entry, supply);
         run.current = Group { mask, pc: entry, depth: 0, window: 0 };
         run.finish()
     }
@@ -59,14 +72,14 @@ impl Code for Interpreter {
 /// Continues a run that another engine began: with its groups, and the lanes that have ended in
 /// a refilled batch.
 pub(super) fn resume(
-    machine: &Machine<'_>,
+    launch: &Launch<'_>,
     block: &mut Block,
     entry: u32,
     groups: Vec<Group>,
     supply: Option<&mut Supply<'_>>,
 ) -> Result<RunReport, MachineError> {
     let running = groups.iter().fold(0, |all, group| all | group.mask);
-    let mut run = Run::new(machine, block, entry, supply);
+    let mut run = Run::new(launch, block, entry, supply);
     if let Some(refill) = &mut run.refill {
         refill.ended = !running;
     }
@@ -153,12 +166,12 @@ impl Refill<'_, '_> {
 
 impl<'m, 'b, 's> Run<'m, 'b, 's> {
     /// A run of a prepared block, without threads yet.
-    fn new(machine: &'m Machine<'m>, block: &'b mut Block, entry: u32, supply: Option<&'b mut Supply<'s>>) -> Self {
-        let program = machine.program.decoded();
+    fn new(launch: &'m Launch<'m>, block: &'b mut Block, entry: u32, supply: Option<&'b mut Supply<'s>>) -> Self {
+        let program = launch.program;
         Run {
             program,
             block,
-            executor: Executor::new(machine),
+            executor: Executor::new(launch),
             current: Group { mask: 0, pc: entry, depth: 0, window: 0 },
             waiting: Vec::new(),
             limit: u32::MAX,

@@ -8,7 +8,7 @@ use super::isa::{
     Arith, Base, Component, Condition, Control, Dst, DstReg, Instr, MAX_PUSH, Mask, Multiplier, Op, Primary, Program,
     Ranges, Reg, Scale, SpecialOp, Split, Src, Swizzle,
 };
-use super::machine::SCRATCH_BASE;
+use super::limits::SCRATCH_BASE;
 use shadewright_base::random::hash;
 
 /// Where a generator's decisions come from: bytes, such as a fuzzer's, and random numbers after

@@ -7,7 +7,7 @@
 //! ([`super::arith`]).
 
 use super::arith::{Kernels, Mode};
-use super::block::column;
+use super::column;
 use super::isa::{
     Arith, Component, Condition, DstReg, IsaError, Mask, Multiplier, Op, OpClass, Ranges, Reg, STACK_WINDOW, Scale,
     SpecialOp, Split, Src, Swizzle,

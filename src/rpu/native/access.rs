@@ -6,7 +6,7 @@ use super::liveness::Columns;
 use super::translate::{Stub, Translator};
 use super::vectors::{Binary, Kind, Order};
 use crate::isa::Multiplier;
-use crate::machine::SCRATCH_BASE;
+use crate::limits::SCRATCH_BASE;
 use crate::step::{Operand, Place};
 use iced_x86::{Code, Instruction, Register};
 

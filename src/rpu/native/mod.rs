@@ -48,10 +48,11 @@ mod vectors;
 use super::arith::Mode;
 use super::block::Block;
 use super::decode::DecodedProgram;
-use super::engine::{Code, Engine, EngineInfo, Threads, Unsupported};
 use super::format::Format;
+use super::interface::{Code, Engine, EngineInfo, Unsupported};
 use super::interpreter::Interpreter;
-use super::machine::{Machine, MachineError, RunReport};
+use super::launch::{Launch, Threads};
+use super::limits::{MachineError, RunReport};
 use super::simd::InstructionSet;
 pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing, write_listing};
 pub use perf_map::write_perf_map;
@@ -127,17 +128,17 @@ impl Translated {
 impl Code for Translated {
     fn run(
         &self,
-        machine: &Machine<'_>,
+        launch: &Launch<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
     ) -> Result<RunReport, MachineError> {
         if !self.runs(block, entry) {
-            return Interpreter.run(machine, block, entry, threads);
+            return Interpreter.run(launch, block, entry, threads);
         }
         let (active, supply) = threads.begin(block);
         block.begin();
-        block.prepare(&machine.program.decoded().steps, machine.constants);
-        run::Run::new(machine, &self.code, self.width, block, entry, active, supply).finish()
+        block.prepare(&launch.program.steps, launch.constants);
+        run::Run::new(launch, &self.code, self.width, block, entry, active, supply).finish()
     }
 }

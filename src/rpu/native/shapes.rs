@@ -10,10 +10,10 @@
 
 use super::functions::Function;
 use super::liveness::{self, COLUMNS, Liveness};
-use crate::block::column;
+use crate::column;
 use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow as Control, Work};
 use crate::isa::Op;
-use crate::machine::SCRATCH_BASE;
+use crate::limits::SCRATCH_BASE;
 use crate::step::{Modify, Place, Step as Arithmetic, Task, Uniform};
 use shadewright_base::uniformity::{Edge, Flow, Node, Rule, Shape, Solution, Step, solve};
 use std::collections::{BTreeMap, BTreeSet};

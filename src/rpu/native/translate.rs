@@ -8,7 +8,7 @@ use super::control::Jump;
 use super::functions::{Function, Item};
 use super::liveness::{self, Columns, LiveInBlock, Liveness};
 use super::vectors::Vectors;
-use crate::block::column;
+use crate::column;
 use crate::decode::{DecodedControl, DecodedProgram, Flow, Work};
 use crate::step::Place;
 use iced_x86::{Code, Instruction, Register};

@@ -43,7 +43,8 @@ pub use config::{Chunks, Config, DEFAULT_TEXT, Intervals, Latencies, Processors,
 pub use stats::{AtPc, Cause, Stalls, Stats};
 pub use timing::Timing;
 
-use super::machine::{Machine, MachineError};
+use super::limits::MachineError;
+use super::machine::Machine;
 
 /// Runs one processor on the chunks of `source`, each from the code address `entry`. `timing` must
 /// be that of the machine's program.
@@ -51,7 +52,7 @@ use super::machine::{Machine, MachineError};
 /// # Errors
 /// As [`Machine::run`].
 pub fn run(machine: &Machine<'_>, timing: &Timing, entry: u32, source: &mut dyn Source) -> Result<Stats, MachineError> {
-    processor::Processor::new(machine, timing, entry, source).run()
+    processor::Processor::new(&machine.launch(), timing, entry, source).run()
 }
 
 #[cfg(test)]

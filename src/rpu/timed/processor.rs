@@ -14,7 +14,8 @@ use crate::decode::{DecodedControl, Flow};
 use crate::executor::{Executor, Group};
 use crate::isa::STACK_WINDOW;
 use crate::lanes::{BLOCK, lanes_of};
-use crate::machine::{Machine, MachineError};
+use crate::launch::Launch;
+use crate::limits::MachineError;
 
 /// Chunks that share a block.
 const SLOTS: usize = BLOCK / CHUNK;
@@ -53,7 +54,7 @@ struct Bank {
 
 /// A processor during a run.
 pub(super) struct Processor<'m, 's> {
-    machine: &'m Machine<'m>,
+    launch: &'m Launch<'m>,
     timing: &'m Timing,
     source: &'s mut dyn Source,
     entry: u32,
@@ -73,7 +74,7 @@ pub(super) struct Processor<'m, 's> {
 
 impl<'m, 's> Processor<'m, 's> {
     pub fn new(
-        machine: &'m Machine<'m>,
+        launch: &'m Launch<'m>,
         timing: &'m Timing,
         entry: u32,
         source: &'s mut dyn Source,
@@ -87,7 +88,7 @@ impl<'m, 's> Processor<'m, 's> {
         };
         let bank = |_| {
             let mut block = Block::new();
-            block.prepare(&machine.program.decoded().steps, machine.constants);
+            block.prepare(&launch.program.steps, launch.constants);
             Bank {
                 block,
                 subchunks: vec![empty; BLOCK],
@@ -100,11 +101,11 @@ impl<'m, 's> Processor<'m, 's> {
         let banks = (timing.config.chunks.resident as usize).div_ceil(SLOTS);
         let at = vec![AtPc::default(); timing.costs.len()];
         Processor {
-            machine,
+            launch,
             timing,
             source,
             entry,
-            executor: Executor::new(machine),
+            executor: Executor::new(launch),
             banks: (0..banks).map(bank).collect(),
             cycle: 0,
             free: [0; Unit::COUNT],
@@ -226,7 +227,7 @@ impl<'m, 's> Processor<'m, 's> {
 
     /// Issues the next instruction of a subchunk.
     fn issue(&mut self, bank: usize, lane: usize) -> Result<(), MachineError> {
-        let program = self.machine.program.decoded();
+        let program = self.launch.program;
         let b = &mut self.banks[bank];
         let subchunk = &mut b.subchunks[lane];
         let group = subchunk.group;
