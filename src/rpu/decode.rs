@@ -4,7 +4,8 @@ use super::arith::Mode;
 use super::column;
 use super::format::Format;
 use super::isa::{Base, Condition, Control, EntryPoint, Instr, IsaError, Primary, Program, Src};
-use super::step::{Operand, Recorder, Steps, Tests};
+use super::recorder::Recorder;
+use super::step::{Operand, Steps, Tests};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -62,7 +63,7 @@ impl DecodedProgram {
 
     /// Computes in another mode from now on.
     pub(super) fn set_mode(&mut self, mode: Mode) {
-        self.steps.set_mode(mode);
+        self.steps.set_kernels(|task, modify| mode.kernels(task, modify));
         self.mode = mode;
     }
 }

@@ -46,6 +46,7 @@ mod moves;
 #[cfg(target_arch = "x86_64")]
 pub mod native;
 pub mod random;
+mod recorder;
 pub mod simd;
 mod step;
 pub mod texture;
