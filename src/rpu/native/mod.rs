@@ -16,7 +16,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `functions`, `liveness` | programs as functions of blocks; what is read later |
-//! | `translate`, `cache` | programs, functions and blocks; values in registers |
+//! | `translator`, `cache`, `stubs` | the state of a translation; values in registers; code that seldom runs |
+//! | `translate` | programs, functions and blocks |
 //! | `control`, `conditions` | jumps, calls and returns; tests of results |
 //! | `arithmetic`, `access` | operations; loads, stores, rays and textures |
 //! | `assembler`, `vectors`, `avx2`, `avx512` | machine code: labels; the interface to an instruction set, and the sets |
@@ -40,9 +41,11 @@ mod memory;
 mod perf_map;
 mod run;
 mod shapes;
+mod stubs;
 #[cfg(test)]
 mod tests;
 mod translate;
+mod translator;
 mod vectors;
 
 use super::arith::Mode;
