@@ -3,15 +3,15 @@
 //!
 //! Engines give the same bits, so it does not matter when the change comes.
 
-use super::block::Block;
-use super::decode::DecodedProgram;
-use super::format::Format;
-use super::interface::{Code, Engine, EngineInfo, Unsupported};
-use super::interpreter::{INTERPRETER, Interpreter};
-use super::launch::{Launch, Threads};
-use super::limits::{MachineError, RunReport};
+use crate::block::Block;
+use crate::decode::DecodedProgram;
+use crate::format::Format;
+use crate::interface::{Code, Engine, EngineInfo, Unsupported};
+use crate::interpreter::{INTERPRETER, Interpreter};
+use crate::launch::{Launch, Threads};
+use crate::limits::{MachineError, RunReport};
 #[cfg(target_arch = "x86_64")]
-use super::native::NATIVE;
+use crate::native::NATIVE;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 

@@ -46,14 +46,14 @@
 //! **Texel log** (`Block::texels`). Lane, address and value of each texel stored in this run, in
 //! the order of the stores.
 
-use super::arith::{Mode, Registers};
-use super::column;
-use super::isa::{Component, Reg, STACK_WINDOW};
-use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
-use super::limits::SCRATCH_BASE;
-use super::simd::InstructionSet;
-use super::step::{Steps, Uniform};
-use super::texture::{TexelLog, TexelStore};
+use crate::arith::{Mode, Registers};
+use crate::column;
+use crate::isa::{Component, Reg, STACK_WINDOW};
+use crate::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
+use crate::limits::SCRATCH_BASE;
+use crate::simd::InstructionSet;
+use crate::step::{Steps, Uniform};
+use crate::texture::{TexelLog, TexelStore};
 use std::ops::Range;
 use std::sync::Arc;
 

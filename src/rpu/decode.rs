@@ -1,11 +1,11 @@
 //! Decoding: programs checked, and their registers resolved to columns of a block.
 
-use super::arith::Mode;
-use super::column;
-use super::format::Format;
-use super::isa::{Base, Condition, Control, EntryPoint, Instr, IsaError, Primary, Program, Src};
-use super::recorder::Recorder;
-use super::step::{Operand, Steps, Tests};
+use crate::arith::Mode;
+use crate::column;
+use crate::format::Format;
+use crate::isa::{Base, Condition, Control, EntryPoint, Instr, IsaError, Primary, Program, Src};
+use crate::recorder::Recorder;
+use crate::step::{Operand, Steps, Tests};
 use std::collections::BTreeMap;
 use std::ops::Range;
 

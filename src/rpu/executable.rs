@@ -1,13 +1,13 @@
 //! Programs loaded by an engine.
 
-use super::arith::Mode;
-use super::decode::DecodedProgram;
-use super::engine;
-use super::format::Format;
-use super::interface::{Code, EngineInfo, Unsupported};
-use super::interpreter::{INTERPRETER, Interpreter};
-use super::isa::{IsaError, Program};
-use super::simd::InstructionSet;
+use crate::arith::Mode;
+use crate::decode::DecodedProgram;
+use crate::engine;
+use crate::format::Format;
+use crate::interface::{Code, EngineInfo, Unsupported};
+use crate::interpreter::{INTERPRETER, Interpreter};
+use crate::isa::{IsaError, Program};
+use crate::simd::InstructionSet;
 use std::sync::Arc;
 
 /// A program ready to run. Holds no state of a run; a clone shares what was loaded.

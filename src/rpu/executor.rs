@@ -6,17 +6,17 @@
 //! ([`super::interpreter`]) or the timed machine's ([`super::timed`]). As both run this code, both
 //! give the same bits.
 
-use super::arith::{self, Mode};
-use super::block::{Block, Frame};
-use super::column;
-use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
-use super::format::Format;
-use super::isa::Component;
-use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
-use super::launch::Launch;
-use super::limits::{MachineError, SCRATCH_BASE};
-use super::step::Operand;
-use super::tracing::{HitBlock, RayBlock};
+use crate::arith::{self, Mode};
+use crate::block::{Block, Frame};
+use crate::column;
+use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
+use crate::format::Format;
+use crate::isa::Component;
+use crate::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
+use crate::launch::Launch;
+use crate::limits::{MachineError, SCRATCH_BASE};
+use crate::step::Operand;
+use crate::tracing::{HitBlock, RayBlock};
 use shadewright_bvh::RayBatch;
 use std::ops::Range;
 use std::sync::atomic::Ordering;

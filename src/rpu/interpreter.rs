@@ -16,14 +16,14 @@
 //! path regeneration (Novák, Havran & Dachsbacher 2010, "Path Regeneration for Interactive Path
 //! Tracing").
 
-use super::block::Block;
-use super::decode::{DecodedControl, DecodedProgram, Flow};
-use super::executor::{Executor, Group};
-use super::format::Format;
-use super::interface::{Code, Engine, EngineInfo, Unsupported};
-use super::launch::{Launch, Supply, Threads};
-use super::limits::{MachineError, RunReport};
-use super::simd::InstructionSet;
+use crate::block::Block;
+use crate::decode::{DecodedControl, DecodedProgram, Flow};
+use crate::executor::{Executor, Group};
+use crate::format::Format;
+use crate::interface::{Code, Engine, EngineInfo, Unsupported};
+use crate::launch::{Launch, Supply, Threads};
+use crate::limits::{MachineError, RunReport};
+use crate::simd::InstructionSet;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -16,13 +16,13 @@
 //! own scratch memory; `A.w` starts with its first address. Scratch memory, all registers and the
 //! stack start as zeros.
 
-use super::block::Block;
-use super::executable::Executable;
-use super::isa::{Component, Reg};
-use super::launch::{Launch, Supply, Threads};
-pub use super::limits::{Limits, MachineError, RunReport, SCRATCH_BASE};
-use super::texture::Texture;
-use super::tracing::Tracer;
+use crate::block::Block;
+use crate::executable::Executable;
+use crate::isa::{Component, Reg};
+use crate::launch::{Launch, Supply, Threads};
+pub use crate::limits::{Limits, MachineError, RunReport, SCRATCH_BASE};
+use crate::texture::Texture;
+use crate::tracing::Tracer;
 use std::sync::atomic::AtomicBool;
 
 /// A loaded program with what it runs on; shared by all threads of a frame.

@@ -48,15 +48,15 @@ mod translate;
 mod translator;
 mod vectors;
 
-use super::arith::Mode;
-use super::block::Block;
-use super::decode::DecodedProgram;
-use super::format::Format;
-use super::interface::{Code, Engine, EngineInfo, Unsupported};
-use super::interpreter::Interpreter;
-use super::launch::{Launch, Threads};
-use super::limits::{MachineError, RunReport};
-use super::simd::InstructionSet;
+use crate::arith::Mode;
+use crate::block::Block;
+use crate::decode::DecodedProgram;
+use crate::format::Format;
+use crate::interface::{Code, Engine, EngineInfo, Unsupported};
+use crate::interpreter::Interpreter;
+use crate::launch::{Launch, Threads};
+use crate::limits::{MachineError, RunReport};
+use crate::simd::InstructionSet;
 pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing, write_listing};
 pub use perf_map::write_perf_map;
 

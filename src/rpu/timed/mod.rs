@@ -36,15 +36,17 @@ mod config;
 mod history;
 mod processor;
 mod stats;
+mod subchunk;
 mod timing;
 
+pub use crate::latencies::Latencies;
 pub use chunk::{CHUNK, Chunk, SLOT_PARTS, Source};
-pub use config::{Chunks, Config, DEFAULT_TEXT, Intervals, Latencies, Processors, Stack};
+pub use config::{Chunks, Config, DEFAULT_TEXT, Intervals, Processors, Stack};
 pub use stats::{AtPc, Cause, Stalls, Stats};
 pub use timing::Timing;
 
-use super::limits::MachineError;
-use super::machine::Machine;
+use crate::limits::MachineError;
+use crate::machine::Machine;
 
 /// Runs one processor on the chunks of `source`, each from the code address `entry`. `timing` must
 /// be that of the machine's program.

@@ -8,6 +8,7 @@ use super::activations::Activations;
 use super::chunk::{CHUNK, Chunk, SLOT_PARTS, Source};
 use super::history::{History, Until};
 use super::stats::{AtPc, Cause, Stats};
+use super::subchunk::Subchunk;
 use super::timing::{Timing, Unit};
 use crate::block::Block;
 use crate::decode::{DecodedControl, Flow};
@@ -19,19 +20,6 @@ use crate::limits::MachineError;
 
 /// Chunks that share a block.
 const SLOTS: usize = BLOCK / CHUNK;
-
-/// Threads of a chunk that execute together: all of them, or some after they have diverged.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Subchunk {
-    pub group: Group,
-    /// When its next instruction has its operands; functional units aside.
-    pub ready: Until,
-    /// The functional unit that its next instruction needs.
-    pub unit: Option<Unit>,
-    pub history: History,
-    /// The lowest vector of its data stack that is not in memory.
-    pub stack_from: u32,
-}
 
 /// A chunk that is resident.
 #[derive(Debug, Clone, Copy, Default)]
