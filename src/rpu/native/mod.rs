@@ -23,7 +23,7 @@
 //! | `assembler`, `vectors`, `avx2`, `avx512` | machine code: labels; the interface to an instruction set, and the sets |
 //! | `context`, `memory`, `run` | what code shares with the engine; executable memory; the engine |
 //! | `listing`, `perf_map` | generated code as text; its names for profilers |
-//! | `shapes` | what lanes have in common, which listings show |
+//! | `uniformity` | what lanes have in common, which listings show |
 
 mod access;
 mod arithmetic;
@@ -40,12 +40,12 @@ mod liveness;
 mod memory;
 mod perf_map;
 mod run;
-mod shapes;
 mod stubs;
 #[cfg(test)]
 mod tests;
 mod translate;
 mod translator;
+mod uniformity;
 mod vectors;
 
 use crate::arith::Mode;
