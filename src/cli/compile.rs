@@ -56,7 +56,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         Emit::Ir => ir(args)?.into_bytes(),
         Emit::Report => report(args)?.into_bytes(),
         Emit::Sections => sections(args)?.into_bytes(),
-        Emit::Shapes => lanes::shapes(args)?.into_bytes(),
+        Emit::Uniformity => lanes::uniformity(args)?.into_bytes(),
         Emit::Vector => lanes::vector(args)?.into_bytes(),
         Emit::Rpu => disasm::disassemble(&joined(args)?).into_bytes(),
         Emit::Asm => return native(args),

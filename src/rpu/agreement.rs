@@ -1,14 +1,18 @@
 //! Runs a program on every engine, with every instruction set of this CPU, and compares what its
 //! threads leave, to the bit: all registers, the stack, scratch memory, texels.
 
-use super::auto::AUTO;
-use super::engine::ENGINES;
-use super::isa::{Component, Program, Reg};
-use super::lanes::lanes_of;
-use super::random::Choices;
-use super::simd::InstructionSet;
-use super::tracing::{HitBlock, RayBlock, Tracer};
-use super::{BLOCK, Block, Executable, ExecutionContext, ExecutionError, Limits, Texture};
+use crate::auto::AUTO;
+use crate::block::Block;
+use crate::engine::ENGINES;
+use crate::executable::Executable;
+use crate::isa::{Component, Program, Reg};
+use crate::lanes::{BLOCK, lanes_of};
+use crate::limits::{Limits, ExecutionError};
+use crate::execution::ExecutionContext;
+use crate::random::Choices;
+use crate::simd::InstructionSet;
+use crate::texture::Texture;
+use crate::tracing::{HitBlock, RayBlock, Tracer};
 use shadewright_base::random::hash;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;

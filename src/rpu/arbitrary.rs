@@ -1,6 +1,6 @@
 //! Random valid programs for property tests.
 
-use super::isa::{
+use crate::isa::{
     Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Import, Instr, MAX_PUSH, Mask, Multiplier, Op,
     OpClass, Primary, Program, Ranges, Reg, Scale, SpecialOp, Split, Src, Swizzle, Waits,
 };

@@ -20,13 +20,13 @@
 //! be compiled for the baseline CPU. Two such calls an instruction cost a third of the speed of
 //! `assets/scenes/noise.rib`.
 
-use super::format::{F24, Format, Number};
-use super::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
-use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
+use crate::format::{F24, Format, Number};
+use crate::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
+use crate::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
 #[cfg(target_arch = "x86_64")]
-use super::simd::{Avx2, Avx512};
-use super::simd::{InstructionSet, Portable, Simd};
-use super::step::{Modifier, Modify, Operand, Slot, Step, Steps, Task, Test, Tests};
+use crate::simd::{Avx2, Avx512};
+use crate::simd::{InstructionSet, Portable, Simd};
+use crate::step::{Kernels, Modifier, Modify, Operand, Slot, Step, Steps, Task, Test, Tests};
 use shadewright_base::nan::Ruled;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -132,22 +132,6 @@ impl Mode {
             Mode::F32(InstructionSet::Avx512(simd)) => unsafe { passes_avx512(simd, registers, tests, active) },
         }
     }
-}
-
-/// Computes a step for the active lanes, in the file that begins at the given column.
-///
-/// # Safety
-/// The file has the step's columns, and the CPU has the instruction set that the kernel is compiled
-/// for.
-type Kernel = unsafe fn(*const Column, &Step, u64);
-
-/// The functions that compute a step.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Kernels {
-    /// For any mask.
-    some: Kernel,
-    /// For all lanes; ignores the mask.
-    all: Kernel,
 }
 
 /// Computes some of a program's steps for the lanes in `active`.

@@ -29,8 +29,8 @@
 //! All errors of a text are found in one run (at most 100 are reported), with their place, and a
 //! hint where one helps.
 
-use super::disasm::ENTRY_PREFIX;
-use super::isa::{
+use crate::disasm::ENTRY_PREFIX;
+use crate::isa::{
     Arith, Base, CONSTANT_REGISTERS, Component, Condition, Control, Dst, DstReg, EntryPoint, Import, Instr, IsaError,
     MAX_CODE, Mask, Multiplier, Op, Primary, Program, Ranges, Reg, SpecialOp, Split, Src, Swizzle, Waits,
     is_label_char,

@@ -3,14 +3,15 @@
 //!
 //! Engines give the same bits, so it does not matter when the change comes.
 
-use super::block::Block;
-use super::decode::DecodedProgram;
-use super::engine::{Code, Engine, EngineInfo, Threads, Unsupported};
-use super::execution::{ExecutionContext, ExecutionError, RunReport};
-use super::format::Format;
-use super::interpreter::Interpreter;
+use crate::block::Block;
+use crate::decode::DecodedProgram;
+use crate::format::Format;
+use crate::interface::{Code, Engine, EngineInfo, Unsupported};
+use crate::interpreter::{INTERPRETER, Interpreter};
+use crate::launch::{Launch, Threads};
+use crate::limits::{ExecutionError, RunReport};
 #[cfg(target_arch = "x86_64")]
-use super::native::NATIVE;
+use crate::native::NATIVE;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
@@ -22,7 +23,7 @@ pub struct Auto;
 pub static AUTO: EngineInfo = EngineInfo {
     name: "auto",
     description: "runs on the interpreter until the translation to native code is there",
-    runs_with: || fastest().map_or(super::engine::INTERPRETER.runs_with, |native| native.runs_with)(),
+    runs_with: || fastest().map_or(INTERPRETER.runs_with, |native| native.runs_with)(),
     available: || Ok(()),
     formats: &[Format::F32, Format::F24],
     engine: &Auto,
@@ -82,11 +83,11 @@ impl Starting {
 impl Code for Starting {
     fn run(
         &self,
-        context: &ExecutionContext<'_>,
+        launch: &Launch<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
     ) -> Result<RunReport, ExecutionError> {
-        self.code().run(context, block, entry, threads)
+        self.code().run(launch, block, entry, threads)
     }
 }

@@ -67,7 +67,7 @@
 //! | 16–17 | scale | 0 ×1 · 1 ×2 · 2 ×4 · 3 ×½ |
 //! | 18–31 | | 0 |
 
-use super::isa::{
+use crate::isa::{
     Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Import, Instr, IsaError, MAX_CODE, Mask,
     Multiplier, Op, Primary, Program, Ranges, Reg, Scale, SpecialOp, Split, Src, Swizzle, Waits,
 };
@@ -598,15 +598,15 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::arbitrary::{any_object, any_program};
-    use super::super::asm::assemble;
-    use super::super::block::Block;
-    use super::super::disasm::disassemble;
-    use super::super::executable::Executable;
-    use super::super::execution::{ExecutionContext, Limits};
-    use super::super::texture::Texture;
-    use super::super::tracing::EmptyScene;
     use super::*;
+    use crate::arbitrary::{any_object, any_program};
+    use crate::asm::assemble;
+    use crate::block::Block;
+    use crate::disasm::disassemble;
+    use crate::executable::Executable;
+    use crate::execution::{Limits, ExecutionContext};
+    use crate::texture::Texture;
+    use crate::tracing::EmptyScene;
     use proptest::prelude::*;
     use shadewright_base::text::source::FileId;
     use std::sync::atomic::AtomicBool;

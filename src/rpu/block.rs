@@ -46,38 +46,16 @@
 //! **Texel log** (`Block::texels`). Lane, address and value of each texel stored in this run, in
 //! the order of the stores.
 
-use super::arith::{Mode, Registers};
-use super::execution::SCRATCH_BASE;
-use super::isa::{Component, Reg, STACK_WINDOW};
-use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
-use super::simd::InstructionSet;
-use super::step::{Steps, Uniform};
-use super::texture::{TexelLog, TexelStore};
+use crate::arith::{Mode, Registers};
+use crate::column;
+use crate::isa::{Component, Reg, STACK_WINDOW};
+use crate::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
+use crate::limits::SCRATCH_BASE;
+use crate::simd::InstructionSet;
+use crate::step::{Steps, Uniform};
+use crate::texture::{TexelLog, TexelStore};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Columns of the register file after those of constants and literals: four to a register, the
-/// stack last.
-pub(super) mod column {
-    /// `I0.x`.
-    pub const INPUT: u16 = 64;
-    /// `A.x`.
-    pub const ADDRESS: u16 = 80;
-    /// `S.x`.
-    pub const SPECIAL: u16 = 84;
-    /// `HIT.x`.
-    pub const HIT: u16 = 88;
-    /// `HIT_TRI`.
-    pub const HIT_TRI: u16 = 92;
-    /// `HIT_OBJ`.
-    pub const HIT_OBJ: u16 = 93;
-    /// Components of a result that cannot be written in place.
-    pub const RESULT: u16 = 94;
-    /// A half of a split that is written only after the other half has read.
-    pub const HALF: u16 = 98;
-    /// `S0.x` at the bottom of the stack.
-    pub const STACK: u16 = 102;
-}
 
 /// Return address and window shift of one call of one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -243,19 +221,19 @@ impl Block {
     /// A component of a register in one lane, as a bit pattern. Constant registers are not the
     /// block's: they read 0. Stack registers are those of the bottom window.
     pub fn get(&self, reg: Reg, component: Component, lane: usize) -> u32 {
-        register_column(reg, component).map_or(0, |c| self.column(c).get(lane % BLOCK))
+        column::of_register(reg, component).map_or(0, |c| self.column(c).get(lane % BLOCK))
     }
 
     /// Sets a component of a register in one lane; constant registers are ignored.
     pub fn set(&mut self, reg: Reg, component: Component, lane: usize, bits: u32) {
-        if let Some(c) = register_column(reg, component) {
+        if let Some(c) = column::of_register(reg, component) {
             self.column(c).set(lane % BLOCK, bits);
         }
     }
 
     /// A component of a register in all lanes.
     pub fn read(&self, reg: Reg, component: Component) -> [u32; BLOCK] {
-        register_column(reg, component).map_or([0; BLOCK], |c| self.column(c).to_array())
+        column::of_register(reg, component).map_or([0; BLOCK], |c| self.column(c).to_array())
     }
 
     /// Calls a function with the words that registers have in each lane of `mask`: as many as there
@@ -269,7 +247,7 @@ impl Block {
         for (k, _) in groups_of(mask) {
             let mut words = [Lanes::ZERO; N];
             for (to, &(reg, c)) in words.iter_mut().zip(places) {
-                *to = register_column(reg, c).map_or(Lanes::ZERO, |c| self.column(c).group(k));
+                *to = column::of_register(reg, c).map_or(Lanes::ZERO, |c| self.column(c).group(k));
             }
             for lane in lanes_of(mask & 0xffff << (GROUP * k)) {
                 each(lane, std::array::from_fn(|n| words[n].0[lane % GROUP]));
@@ -286,7 +264,7 @@ impl Block {
 
     /// Sets a component of a register in all lanes; constant registers are ignored.
     pub fn write(&mut self, reg: Reg, component: Component, values: &[u32; BLOCK]) {
-        if let Some(c) = register_column(reg, component) {
+        if let Some(c) = column::of_register(reg, component) {
             self.column(c).load(values);
         }
     }
@@ -296,7 +274,7 @@ impl Block {
     pub fn write_lanes(&mut self, places: &[(Reg, Component)], words: &[[u32; BLOCK]], mask: u64) {
         let mode = Mode::F32(InstructionSet::detect());
         for (&(reg, c), words) in places.iter().zip(words) {
-            if let Some(c) = register_column(reg, c) {
+            if let Some(c) = column::of_register(reg, c) {
                 mode.write(&[words], std::slice::from_ref(self.column(c)), mask);
             }
         }
@@ -493,23 +471,6 @@ impl Block {
     }
 }
 
-/// The column of a register's component; constants have none.
-fn register_column(reg: Reg, component: Component) -> Option<u16> {
-    let c = component.index() as u16;
-    match reg {
-        _ if !reg.exists() => None,
-        Reg::R(n) => Some(4 * u16::from(n) + c),
-        Reg::I(n) => Some(column::INPUT + 4 * u16::from(n) + c),
-        Reg::A => Some(column::ADDRESS + c),
-        Reg::Special => Some(column::SPECIAL + c),
-        Reg::Hit => Some(column::HIT + c),
-        Reg::HitTri => Some(column::HIT_TRI),
-        Reg::HitObj => Some(column::HIT_OBJ),
-        Reg::Stack(n) => Some(column::STACK + 4 * u16::from(n) + c),
-        Reg::C(_) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -521,7 +482,7 @@ mod tests {
         let block = Block::new();
         let first = block.column(0);
         let bytes_from_r0 = |reg, component| {
-            let index = register_column(reg, component).expect("a register of the block");
+            let index = column::of_register(reg, component).expect("a register of the block");
             std::ptr::from_ref(block.column(index)).addr() - std::ptr::from_ref(first).addr()
         };
         let x = Component::X;

@@ -1,10 +1,11 @@
 //! Decoding: programs checked, and their registers resolved to columns of a block.
 
-use super::arith::Mode;
-use super::block::column;
-use super::format::Format;
-use super::isa::{Base, Condition, Control, EntryPoint, Instr, IsaError, Primary, Program, Src};
-use super::step::{Operand, Recorder, Steps, Tests};
+use crate::arith::Mode;
+use crate::column;
+use crate::format::Format;
+use crate::isa::{Base, Condition, Control, EntryPoint, Instr, IsaError, Primary, Program, Src};
+use crate::recorder::Recorder;
+use crate::step::{Operand, Steps, Tests};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -62,7 +63,7 @@ impl DecodedProgram {
 
     /// Computes in another mode from now on.
     pub(super) fn set_mode(&mut self, mode: Mode) {
-        self.steps.set_mode(mode);
+        self.steps.set_kernels(|task, modify| mode.kernels(task, modify));
         self.mode = mode;
     }
 }

@@ -16,8 +16,8 @@
 //! everything. A wait completes the instructions at its distances for all registers. Latencies
 //! matter only for the order of two writers.
 
-use super::isa::{Arith, Base, Component, Condition, Control, Instr, Mask, Primary, Program, Reg, Src, Waits};
-use super::timed::Latencies;
+use crate::isa::{Arith, Base, Component, Condition, Control, Instr, Mask, Primary, Program, Reg, Src, Waits};
+use crate::latencies::Latencies;
 use thiserror::Error;
 
 /// Registers with dependencies: 16 general ones, 4 inputs, `S`, `A`, three of the hit, 8 of the

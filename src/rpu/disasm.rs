@@ -3,7 +3,7 @@
 //! The syntax is that of the listings in Węgrzanowski 2006, chapter 12. Every valid program,
 //! printed and assembled again, is the same program.
 
-use super::isa::{
+use crate::isa::{
     Arith, Base, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Ranges, Reg, Scale,
     Src, Swizzle, Waits,
 };
@@ -204,8 +204,8 @@ impl Display for Arith {
             f.write_str("_sat")?;
         }
         match self.special {
-            Some(super::isa::SpecialOp::Rcp) => f.write_str("_rcp")?,
-            Some(super::isa::SpecialOp::Rsq) => f.write_str("_rsq")?,
+            Some(crate::isa::SpecialOp::Rcp) => f.write_str("_rcp")?,
+            Some(crate::isa::SpecialOp::Rsq) => f.write_str("_rsq")?,
             None => {}
         }
         write!(f, " {}", self.dst)?;

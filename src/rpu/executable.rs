@@ -1,12 +1,13 @@
 //! Programs loaded by an engine.
 
-use super::arith::Mode;
-use super::decode::DecodedProgram;
-use super::engine::{self, Code, EngineInfo, Unsupported};
-use super::format::Format;
-use super::interpreter::Interpreter;
-use super::isa::{IsaError, Program};
-use super::simd::InstructionSet;
+use crate::arith::Mode;
+use crate::decode::DecodedProgram;
+use crate::engine;
+use crate::format::Format;
+use crate::interface::{Code, EngineInfo, Unsupported};
+use crate::interpreter::{INTERPRETER, Interpreter};
+use crate::isa::{IsaError, Program};
+use crate::simd::InstructionSet;
 use std::sync::Arc;
 
 /// A program ready to run. Holds no state of a run; a clone shares what was loaded.
@@ -40,7 +41,7 @@ impl Executable {
     /// The same program on the interpreter, which counts instructions.
     #[must_use]
     pub fn interpreted(&self) -> Executable {
-        Executable { decoded: self.decoded.clone(), code: Arc::new(Interpreter), engine: &engine::INTERPRETER }
+        Executable { decoded: self.decoded.clone(), code: Arc::new(Interpreter), engine: &INTERPRETER }
     }
 
     /// The same program, computing in a number format. Where its engine does not support the
@@ -67,7 +68,7 @@ impl Executable {
     fn loaded(decoded: Arc<DecodedProgram>, engine: &'static EngineInfo) -> Executable {
         let (code, engine) = match engine.engine.load(&decoded) {
             Ok(code) => (code, engine),
-            Err(Unsupported { .. }) => (Arc::new(Interpreter) as Arc<dyn Code>, &engine::INTERPRETER),
+            Err(Unsupported { .. }) => (Arc::new(Interpreter) as Arc<dyn Code>, &INTERPRETER),
         };
         Executable { decoded, code, engine }
     }

@@ -6,15 +6,17 @@
 //! ([`super::interpreter`]) or the timing model's ([`super::timed`]). As both run this code, both
 //! give the same bits.
 
-use super::arith::{self, Mode};
-use super::block::{Block, Frame, column};
-use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
-use super::execution::{ExecutionContext, ExecutionError, SCRATCH_BASE};
-use super::format::Format;
-use super::isa::Component;
-use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
-use super::step::Operand;
-use super::tracing::{HitBlock, RayBlock};
+use crate::arith::{self, Mode};
+use crate::block::{Block, Frame};
+use crate::column;
+use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
+use crate::format::Format;
+use crate::isa::Component;
+use crate::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
+use crate::launch::Launch;
+use crate::limits::{ExecutionError, SCRATCH_BASE};
+use crate::step::Operand;
+use crate::tracing::{HitBlock, RayBlock};
 use shadewright_bvh::RayBatch;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -46,9 +48,9 @@ struct Tracing {
     hits: HitBlock,
 }
 
-/// The executor of the instructions of a context's program.
+/// The executor of the instructions of a launch's program.
 pub(super) struct Executor<'m> {
-    context: &'m ExecutionContext<'m>,
+    launch: &'m Launch<'m>,
     program: &'m DecodedProgram,
     mode: Mode,
     /// The first address after the memory image.
@@ -65,13 +67,13 @@ pub(super) struct Executor<'m> {
 }
 
 impl<'m> Executor<'m> {
-    /// An executor for a context. The blocks that it is given are prepared for the context's
-    /// program and constants.
-    pub fn new(context: &'m ExecutionContext<'m>) -> Executor<'m> {
-        let image_end = context.memory.len().min(SCRATCH_BASE as usize) as u32;
-        let program = context.program.decoded();
+    /// An executor for a launch. The blocks that it is given are prepared for the launch's program
+    /// and constants.
+    pub fn new(launch: &'m Launch<'m>) -> Executor<'m> {
+        let image_end = launch.memory.len().min(SCRATCH_BASE as usize) as u32;
+        let program = launch.program;
         Executor {
-            context,
+            launch,
             program,
             mode: program.mode,
             image_end,
@@ -150,12 +152,12 @@ impl<'m> Executor<'m> {
 
     /// Counts a backward jump or call of a group.
     pub fn spend(&mut self, block: &mut Block, group: Group) -> Result<(), ExecutionError> {
-        let budget = self.context.limits.budget;
-        if self.context.stop.load(Ordering::Relaxed) {
+        let budget = self.launch.limits.budget;
+        if self.launch.stop.load(Ordering::Relaxed) {
             return Err(ExecutionError::Stopped);
         }
         if block.spend(group.mask, budget) {
-            self.context.stop.store(true, Ordering::Relaxed);
+            self.launch.stop.store(true, Ordering::Relaxed);
             return Err(ExecutionError::Budget { pc: group.pc, budget });
         }
         Ok(())
@@ -164,7 +166,7 @@ impl<'m> Executor<'m> {
     /// Records the return address and shift of a call.
     fn push_frame(&self, block: &mut Block, group: Group, push: u8) -> Result<(), ExecutionError> {
         let Group { mask, pc, depth, window } = group;
-        let limit = self.context.limits.call_depth;
+        let limit = self.launch.limits.call_depth;
         if depth >= limit {
             return Err(ExecutionError::CallDepth { pc, limit });
         }
@@ -221,7 +223,7 @@ impl<'m> Executor<'m> {
         let mask = group.mask;
         let offset = i32::from(offset) as u32;
         let (image, columns) =
-            (&self.context.memory[..self.image_end as usize], block.columns(to, 4 * usize::from(count)));
+            (&self.launch.memory[..self.image_end as usize], block.columns(to, 4 * usize::from(count)));
         if let Some(base) = self.mode.uniform(block.column(base), mask) {
             let address = base.wrapping_add(offset);
             let first = address as usize;
@@ -256,7 +258,7 @@ impl<'m> Executor<'m> {
     /// Loads one vector from the same address for all lanes in `mask`.
     fn load_uniform(&mut self, block: &Block, mask: u64, to: u16, address: u32) {
         let to = block.columns(to, 4);
-        let vector = match self.context.memory[..self.image_end as usize].get(address as usize) {
+        let vector = match self.launch.memory[..self.image_end as usize].get(address as usize) {
             Some(vector) => *vector,
             None => match self.scratch_index(address).map(|index| block.scratch(index)) {
                 Some(Some(vector)) => return self.mode.copy(vector, to, mask),
@@ -284,7 +286,7 @@ impl<'m> Executor<'m> {
     /// The index in scratch memory of an address there.
     fn scratch_index(&self, address: u32) -> Option<usize> {
         let index = address.checked_sub(SCRATCH_BASE)?;
-        (index < self.context.limits.scratch).then_some(index as usize)
+        (index < self.launch.limits.scratch).then_some(index as usize)
     }
 
     fn store(
@@ -342,14 +344,14 @@ impl<'m> Executor<'m> {
         for (c, to) in Component::ALL.into_iter().zip(&mut at) {
             registers.read_floats(coord, c, format, 0..BLOCK, to);
         }
-        let texture = self.context.textures.get(usize::from(texture)).copied();
+        let texture = self.launch.textures.get(usize::from(texture)).copied();
         move |lane| texture?.address(at[0][lane], at[1][lane])
     }
 
     fn load_texels(&mut self, block: &Block, group: Group, to: u16, texture: u8, coord: &Operand) {
         let address = self.texels(block, group, texture, coord);
         for lane in lanes_of(group.mask) {
-            let texel = address(lane).and_then(|address| self.context.memory.get(address)).copied().unwrap_or_default();
+            let texel = address(lane).and_then(|address| self.launch.memory.get(address)).copied().unwrap_or_default();
             for (c, bits) in texel.into_iter().enumerate() {
                 block.column(to + c as u16).set(lane, bits);
             }
@@ -418,13 +420,13 @@ impl<'m> Executor<'m> {
             return false;
         }
         *hits = HitBlock::default();
-        self.context.tracer.trace(rays, hits);
+        self.launch.tracer.trace(rays, hits);
         (rays.rays.active, rays.any) = (0, 0);
         self.rays += u64::from(mask.count_ones());
         let HitBlock { found, shader, tri, obj } = hits;
         for lane in lanes_of(mask) {
             shader[lane] = match found.t[lane] >= 0.0 {
-                true => self.context.shaders.get(shader[lane] as usize).copied().unwrap_or(u32::MAX),
+                true => self.launch.shaders.get(shader[lane] as usize).copied().unwrap_or(u32::MAX),
                 false => 0,
             };
         }

@@ -16,11 +16,14 @@
 //! path regeneration (Novák, Havran & Dachsbacher 2010, "Path Regeneration for Interactive Path
 //! Tracing").
 
-use super::block::Block;
-use super::decode::{DecodedControl, DecodedProgram, Flow};
-use super::engine::{Code, Engine, Supply, Threads, Unsupported};
-use super::execution::{ExecutionContext, ExecutionError, RunReport};
-use super::executor::{Executor, Group};
+use crate::block::Block;
+use crate::decode::{DecodedControl, DecodedProgram, Flow};
+use crate::executor::{Executor, Group};
+use crate::format::Format;
+use crate::interface::{Code, Engine, EngineInfo, Unsupported};
+use crate::launch::{Launch, Supply, Threads};
+use crate::limits::{ExecutionError, RunReport};
+use crate::simd::InstructionSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,6 +36,16 @@ const REFILL: u32 = 8;
 #[derive(Debug, Clone, Copy)]
 pub struct Interpreter;
 
+/// The interpreter, which runs every program on every CPU.
+pub static INTERPRETER: EngineInfo = EngineInfo {
+    name: "interpreter",
+    description: "runs decoded programs on 64 lanes, 16 an instruction step",
+    runs_with: || InstructionSet::detect().name(),
+    available: || Ok(()),
+    formats: &[Format::F32, Format::F24],
+    engine: &Interpreter,
+};
+
 impl Engine for Interpreter {
     fn load(&self, _: &Arc<DecodedProgram>) -> Result<Arc<dyn Code>, Unsupported> {
         Ok(Arc::new(Interpreter))
@@ -42,15 +55,15 @@ impl Engine for Interpreter {
 impl Code for Interpreter {
     fn run(
         &self,
-        context: &ExecutionContext<'_>,
+        launch: &Launch<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
     ) -> Result<RunReport, ExecutionError> {
         let (mask, supply) = threads.begin(block);
         block.begin();
-        block.prepare(&context.program.decoded().steps, context.constants);
-        let mut run = Run::new(context, block, entry, supply);
+        block.prepare(&launch.program.steps, launch.constants);
+        let mut run = Run::new(launch, block, entry, supply);
         run.current = Group { mask, pc: entry, depth: 0, window: 0 };
         run.finish()
     }
@@ -59,14 +72,14 @@ impl Code for Interpreter {
 /// Continues a run that another engine began: with its groups, and the lanes that have ended in
 /// a refilled batch.
 pub(super) fn resume(
-    context: &ExecutionContext<'_>,
+    launch: &Launch<'_>,
     block: &mut Block,
     entry: u32,
     groups: Vec<Group>,
     supply: Option<&mut Supply<'_>>,
 ) -> Result<RunReport, ExecutionError> {
     let running = groups.iter().fold(0, |all, group| all | group.mask);
-    let mut run = Run::new(context, block, entry, supply);
+    let mut run = Run::new(launch, block, entry, supply);
     if let Some(refill) = &mut run.refill {
         refill.ended = !running;
     }
@@ -153,17 +166,12 @@ impl Refill<'_, '_> {
 
 impl<'m, 'b, 's> Run<'m, 'b, 's> {
     /// A run of a prepared block, without threads yet.
-    fn new(
-        context: &'m ExecutionContext<'m>,
-        block: &'b mut Block,
-        entry: u32,
-        supply: Option<&'b mut Supply<'s>>,
-    ) -> Self {
-        let program = context.program.decoded();
+    fn new(launch: &'m Launch<'m>, block: &'b mut Block, entry: u32, supply: Option<&'b mut Supply<'s>>) -> Self {
+        let program = launch.program;
         Run {
             program,
             block,
-            executor: Executor::new(context),
+            executor: Executor::new(launch),
             current: Group { mask: 0, pc: entry, depth: 0, window: 0 },
             waiting: Vec::new(),
             limit: u32::MAX,

@@ -5,15 +5,18 @@
 //! image and a [`Tracer`], and gives the registers at the end of an entry point. It knows nothing
 //! of shading languages, of scenes, or of how rays are traced.
 //!
+//! A row uses those above it, and none below; `tests/meta/layers.rs` holds the modules to that.
+//!
 //! | module | holds |
 //! |---|---|
-//! | [`isa`], [`asm`], [`disasm`], [`binary`] | the instruction set, and the text and binary forms of programs |
-//! | [`link`] | joins programs |
-//! | [`execution`] | an executable with its data; limits, errors, reports |
-//! | [`engine`] | the engines that run executables, and their table; `interpreter` is the first |
-//! | [`block`] | the state of 64 threads, and its layout |
-//! | `decode`, `step`, `arith`, `executor` | the decoded program, and how the interpreter executes it |
-//! | [`timed`], [`depend`] | the timing model, and dependency flags |
+//! | [`isa`], [`asm`], [`disasm`], [`binary`], [`link`] | the instruction set, and the text and binary forms of programs |
+//! | [`format`](mod@format), `lanes`, [`simd`] | number formats, lanes and vectors |
+//! | [`texture`], [`tracing`], [`limits`] | what programs meet: textures, the tracer, limits and errors |
+//! | `column`, `step`, `arith`, `moves`, `recorder`, `decode` | the decoded program and its arithmetic |
+//! | [`block`], [`launch`], [`interface`] | the state of 64 threads; the input of a run; what an engine implements |
+//! | `executor`, `interpreter`, `native`, `auto` | the execution of one instruction; the engines |
+//! | [`engine`], `executable`, [`execution`] | the table of engines; a program that one has loaded, and with its data |
+//! | `latencies`, [`depend`], [`timed`] | dependency flags, and the timing model |
 //! | [`random`], [`agreement`] | random programs; comparisons of engines |
 
 pub mod agreement;
@@ -24,6 +27,7 @@ pub mod asm;
 mod auto;
 pub mod binary;
 pub mod block;
+mod column;
 mod decode;
 pub mod depend;
 pub mod disasm;
@@ -32,9 +36,13 @@ mod executable;
 pub mod execution;
 mod executor;
 pub mod format;
+pub mod interface;
 mod interpreter;
 pub mod isa;
 mod lanes;
+mod latencies;
+pub mod launch;
+pub mod limits;
 pub mod link;
 #[cfg(test)]
 mod listings;
@@ -42,6 +50,7 @@ mod moves;
 #[cfg(target_arch = "x86_64")]
 pub mod native;
 pub mod random;
+mod recorder;
 pub mod simd;
 mod step;
 pub mod texture;

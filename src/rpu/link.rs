@@ -9,7 +9,7 @@
 //! them stay as they are. Below, every program has its own contents: equal vectors share a register
 //! of the linked program.
 
-use super::isa::{Control, EntryPoint, Import, Instr, IsaError, Primary, Program, Reg, Src};
+use crate::isa::{Control, EntryPoint, Import, Instr, IsaError, Primary, Program, Reg, Src};
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 
@@ -202,9 +202,9 @@ fn renumber(mut instr: Instr, registers: &[usize]) -> Result<Instr, u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::asm::assemble;
-    use super::super::disasm::disassemble;
     use super::*;
+    use crate::asm::assemble;
+    use crate::disasm::disassemble;
     use shadewright_base::text::source::FileId;
 
     fn program(text: &str) -> Program {

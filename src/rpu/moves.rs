@@ -2,11 +2,11 @@
 //! instruction set (see [`super::arith`]): a baseline CPU takes about 20 instructions for a masked
 //! write to a group.
 
-use super::arith::{Mode, lanes_where};
-use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of};
-use super::simd::{self, InstructionSet, Portable, Simd};
+use crate::arith::{Mode, lanes_where};
+use crate::lanes::{BLOCK, Column, GROUP, Lanes, groups_of};
+use crate::simd::{self, InstructionSet, Portable, Simd};
 #[cfg(target_arch = "x86_64")]
-use super::simd::{Avx2, Avx512};
+use crate::simd::{Avx2, Avx512};
 use std::ops::Range;
 
 /// A method of [`Mode`] that calls a function compiled for the mode's instruction set.

@@ -4,11 +4,11 @@
 //! overwrite what was copied, jumps that keep values alive, addresses inside and outside of both
 //! memories, calls, and all kinds of NaN.
 
-use super::execution::SCRATCH_BASE;
-use super::isa::{
+use crate::isa::{
     Arith, Base, Component, Condition, Control, Dst, DstReg, Instr, MAX_PUSH, Mask, Multiplier, Op, Primary, Program,
     Ranges, Reg, Scale, SpecialOp, Split, Src, Swizzle,
 };
+use crate::limits::SCRATCH_BASE;
 use shadewright_base::random::hash;
 
 /// Where a generator's decisions come from: bytes, such as a fuzzer's, and random numbers after

@@ -12,7 +12,7 @@
 //! AVX2 and portable selections and comparisons, `assets/scenes/noise.rib` took 1.8 times as long
 //! (1.18 s against 0.66 s of CPU time at 16 samples a pixel).
 
-use super::lanes::{GROUP, Lanes};
+use crate::lanes::{GROUP, Lanes};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An instruction set to compile arithmetic for.

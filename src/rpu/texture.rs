@@ -4,7 +4,7 @@
 //! run applies the log afterwards: no thread sees what another one stores, and an image does not
 //! depend on which threads ran together.
 
-use super::lanes::BLOCK;
+use crate::lanes::BLOCK;
 use std::ops::Range;
 
 /// Texels that the threads of a block can store in one run.

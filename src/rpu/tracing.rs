@@ -1,6 +1,6 @@
 //! The interface to ray tracing: what the `trace` instruction calls.
 
-use super::lanes::BLOCK;
+use crate::lanes::BLOCK;
 use shadewright_bvh::{HitBatch, RayBatch};
 
 /// The rays of a block.

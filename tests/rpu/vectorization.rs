@@ -9,7 +9,7 @@ use shadewright::ir::{Const, FunctionKind, Module, parse};
 use shadewright::render::BackendOptions;
 use shadewright::render::call::{RunnerInfo, runners, values};
 use shadewright::text::source::FileId;
-use shadewright::uniformity::Shape;
+use shadewright::uniformity::Uniformity;
 
 /// The module of a text, whose function `f` is an entry.
 fn module(text: &str) -> Module {
@@ -33,8 +33,8 @@ fn results(v: &Vectorized, row: &RunnerInfo, lanes: &[Vec<Const>]) -> [Vec<Vec<C
     })
 }
 
-/// Asserts what the lanes of a program give on every back end.
-fn check(text: &str, params: &[Shape], lanes: &[Vec<Const>], expected: &[Vec<Const>]) -> Vectorized {
+/// Asserts what the lanes of a program give on every machine.
+fn check(text: &str, params: &[Uniformity], lanes: &[Vec<Const>], expected: &[Vec<Const>]) -> Vectorized {
     let v = vectorize(&module(text), "f", lanes.len() as u32, params).unwrap_or_else(|e| panic!("{e}"));
     for row in runners().into_iter().filter(|row| !row.compiles_slowly) {
         if row.uses_gpu {
@@ -76,8 +76,8 @@ b0:
         [&truth[..], &[0b1100, [2, 3, 0, 1][l], 2].map(Const::U32)[..]].concat()
     };
     let expected: Vec<Vec<Const>> = (0..4).map(lane).collect();
-    for shape in [Shape::LANE, Shape::Varying] {
-        check(text, &[shape], &lanes, &expected);
+    for uniformity in [Uniformity::LANE, Uniformity::Varying] {
+        check(text, &[uniformity], &lanes, &expected);
     }
 }
 
@@ -122,7 +122,7 @@ b5(v15: i32):
     };
     let starts = [-1, 0, 3, 9];
     let lanes = starts.map(|i| vec![Const::I32(i)]);
-    check(text, &[Shape::Varying], &lanes, &starts.map(|i| vec![Const::I32(count(i))]));
+    check(text, &[Uniformity::Varying], &lanes, &starts.map(|i| vec![Const::I32(count(i))]));
 }
 
 #[test]
@@ -142,7 +142,7 @@ b0:
 }";
     let lanes = [3.0, 9.0, -4.0, 5.0].map(|x| vec![Const::F32(x)]);
     let expected: [Vec<Const>; 4] = std::array::from_fn(|_| [13.0, 9.0, 9.0].map(Const::F32).to_vec());
-    let v = check(text, &[Shape::Varying], &lanes, &expected);
+    let v = check(text, &[Uniformity::Varying], &lanes, &expected);
     assert_eq!(v.results.iter().map(|s| s.is_uniform()).collect::<Vec<_>>(), [true, false, true]);
 }
 
@@ -186,12 +186,12 @@ b0:
         )
     };
     let lanes: Vec<Vec<Const>> = (0..4).map(|i| vec![Const::I32(i), Const::I32(3)]).collect();
-    let shapes = [Shape::affine(1), Shape::UNIFORM];
+    let uniformities = [Uniformity::affine(1), Uniformity::UNIFORM];
     let expected = [1.0, 3.0, 5.0, 6.0].map(|x| vec![Const::F32(x)]);
-    check(&filter("  v10: i32 = imul v1, v2"), &shapes, &lanes, &expected);
+    check(&filter("  v10: i32 = imul v1, v2"), &uniformities, &lanes, &expected);
     let v = check(
         &filter("  v10: i32 = iadd v2, v2\n  v11: i32 = isub v10, v2").replace(", v10)", ", v11)"),
-        &shapes,
+        &uniformities,
         &lanes,
         &vec![vec![Const::F32(0.0)]; 4],
     );

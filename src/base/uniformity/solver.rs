@@ -1,7 +1,7 @@
-//! Finds the shapes of a program's values, and which of its branches diverge.
+//! Finds the uniformity of a program's values, and which of its branches diverge.
 
 use super::graph::{Graph, Loops};
-use super::shape::{Operand, Rule, Shape};
+use super::lattice::{Operand, Rule, Uniformity};
 
 /// A program in SSA form, as the analysis sees it. Values are numbers.
 ///
@@ -9,9 +9,9 @@ use super::shape::{Operand, Rule, Shape};
 /// and reconverge where the paths of a branch at which they diverged join.
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
-    /// The shapes of the values that nothing defines, such as parameters of the program, and the
-    /// first shape of arrays; `None` for all others.
-    pub given: Vec<Option<Shape>>,
+    /// The uniformity of the values that nothing defines, such as parameters of the program, and
+    /// the first uniformity of arrays; `None` for all others.
+    pub given: Vec<Option<Uniformity>>,
     /// The bits of values that are constants.
     pub constants: Vec<Option<u32>>,
     /// The nodes; the first is the entry.
@@ -61,9 +61,9 @@ pub struct Step {
 /// The results of the analysis.
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// The shape of each value among the lanes that compute it together; `None` for values that
-    /// are never computed.
-    pub shapes: Vec<Option<Shape>>,
+    /// The uniformity of each value among the lanes that compute it together; `None` for values
+    /// that are never computed.
+    pub values: Vec<Option<Uniformity>>,
     /// True if lanes diverge at the end of each node.
     pub diverges: Vec<bool>,
     /// True if a branch that diverges decides which lanes run each node: it runs under a mask.
@@ -82,11 +82,11 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The shape of a value where a node uses it. Lanes that left a loop in different iterations
-    /// took different values with them.
-    pub fn at(&self, value: u32, node: u32) -> Option<Shape> {
-        let shape = self.shapes[value as usize]?;
-        Some(if self.is_left_apart(value, node) { Shape::Varying } else { shape })
+    /// The uniformity of a value where a node uses it. Lanes that left a loop in different
+    /// iterations took different values with them.
+    pub fn at(&self, value: u32, node: u32) -> Option<Uniformity> {
+        let uniformity = self.values[value as usize]?;
+        Some(if self.is_left_apart(value, node) { Uniformity::Varying } else { uniformity })
     }
 
     /// True if a value is defined in a loop that lanes leave in different iterations, and a node is
@@ -103,12 +103,12 @@ impl Solution {
     }
 }
 
-/// Finds the shapes of a flow. `call` gives the shapes of the results of a call, by the number of
-/// its [`Rule::Call`] and the shapes of its arguments; `None` for results that are not known to be
-/// computed yet.
+/// Finds the uniformity of the values of a flow. `call` gives that of the results of a call, by the
+/// number of its [`Rule::Call`] and the uniformity of its arguments; `None` for results that are
+/// not known to be computed yet.
 ///
 /// Everything in a program with irreducible control flow is varying.
-pub fn solve(flow: &Flow, mut call: impl FnMut(usize, &[Shape]) -> Vec<Option<Shape>>) -> Solution {
+pub fn solve(flow: &Flow, mut call: impl FnMut(usize, &[Uniformity]) -> Vec<Option<Uniformity>>) -> Solution {
     let edges = flow.nodes.iter().map(|n| n.edges.iter().map(|e| e.to).collect()).collect();
     let graph = Graph::new(edges);
     let count = flow.nodes.len();
@@ -118,7 +118,7 @@ pub fn solve(flow: &Flow, mut call: impl FnMut(usize, &[Shape]) -> Vec<Option<Sh
         is_join: vec![false; count],
         choices: choices(flow),
         solution: Solution {
-            shapes: flow.given.clone(),
+            values: flow.given.clone(),
             diverges: vec![false; count],
             is_masked: vec![false; count],
             reconvergence: graph.post_dominators(),
@@ -180,22 +180,22 @@ struct Solver<'a> {
 
 impl Solver<'_> {
     fn give_up(&mut self) {
-        self.solution.shapes.fill(Some(Shape::Varying));
+        self.solution.values.fill(Some(Uniformity::Varying));
         self.solution.is_masked.fill(true);
         for (diverges, node) in self.solution.diverges.iter_mut().zip(&self.flow.nodes) {
             *diverges = node.edges.len() > 1;
         }
     }
 
-    /// Raises the shape of a value to one that covers another.
-    fn raise(&mut self, value: u32, shape: Shape) -> bool {
-        let old = &mut self.solution.shapes[value as usize];
-        let new = old.map_or(shape, |old| old.join(shape));
+    /// Raises the uniformity of a value to one that covers another.
+    fn raise(&mut self, value: u32, uniformity: Uniformity) -> bool {
+        let old = &mut self.solution.values[value as usize];
+        let new = old.map_or(uniformity, |old| old.join(uniformity));
         old.replace(new) != Some(new)
     }
 
     /// One round over all nodes; whether it changed something.
-    fn propagate(&mut self, call: &mut impl FnMut(usize, &[Shape]) -> Vec<Option<Shape>>) -> bool {
+    fn propagate(&mut self, call: &mut impl FnMut(usize, &[Uniformity]) -> Vec<Option<Uniformity>>) -> bool {
         let flow = self.flow;
         let mut changed = false;
         let mut raised = Vec::new();
@@ -210,41 +210,46 @@ impl Solver<'_> {
                 for ((&param, &arg), is_choice) in target.params.iter().zip(&edge.args).zip(&self.choices[to as usize])
                 {
                     // Lanes that leave a loop on the edge did so in their own iterations.
-                    let Some(shape) = self.solution.at(arg, to) else { continue };
+                    let Some(uniformity) = self.solution.at(arg, to) else { continue };
                     let differs = target.is_mixed || (self.is_join[to as usize] && *is_choice);
-                    raised.push((param, if differs { Shape::Varying } else { shape }));
+                    raised.push((param, if differs { Uniformity::Varying } else { uniformity }));
                 }
             }
-            for (param, shape) in raised.drain(..) {
-                changed |= self.raise(param, shape);
+            for (param, uniformity) in raised.drain(..) {
+                changed |= self.raise(param, uniformity);
             }
         }
         changed
     }
 
-    fn step(&mut self, node: u32, step: &Step, call: &mut impl FnMut(usize, &[Shape]) -> Vec<Option<Shape>>) -> bool {
-        let shapes: Option<Vec<Shape>> = step.args.iter().map(|a| self.solution.at(*a, node)).collect();
-        let Some(shapes) = shapes else { return false };
+    fn step(
+        &mut self,
+        node: u32,
+        step: &Step,
+        call: &mut impl FnMut(usize, &[Uniformity]) -> Vec<Option<Uniformity>>,
+    ) -> bool {
+        let uniformities: Option<Vec<Uniformity>> = step.args.iter().map(|a| self.solution.at(*a, node)).collect();
+        let Some(uniformities) = uniformities else { return false };
         let mut changed = false;
         match step.rule {
             Rule::Call(number) => {
-                for (&result, shape) in step.results.iter().zip(call(number, &shapes)) {
-                    changed |= shape.is_some_and(|shape| self.raise(result, shape));
+                for (&result, uniformity) in step.results.iter().zip(call(number, &uniformities)) {
+                    changed |= uniformity.is_some_and(|uniformity| self.raise(result, uniformity));
                 }
             }
             Rule::Store => {
-                let is_uniform = !self.solution.is_masked[node as usize] && shapes.iter().all(|s| s.is_uniform());
-                let shape = if is_uniform { Shape::UNIFORM } else { Shape::Varying };
-                step.results.iter().for_each(|array| changed |= self.raise(*array, shape));
+                let is_uniform = !self.solution.is_masked[node as usize] && uniformities.iter().all(|s| s.is_uniform());
+                let uniformity = if is_uniform { Uniformity::UNIFORM } else { Uniformity::Varying };
+                step.results.iter().for_each(|array| changed |= self.raise(*array, uniformity));
             }
             rule => {
-                let operand = |(arg, shape): (&u32, &Shape)| Operand {
-                    shape: *shape,
+                let operand = |(arg, uniformity): (&u32, &Uniformity)| Operand {
+                    uniformity: *uniformity,
                     constant: self.flow.constants[*arg as usize],
                 };
-                let operands: Vec<Operand> = step.args.iter().zip(&shapes).map(operand).collect();
-                let shape = rule.apply(&operands, self.flow.lanes);
-                step.results.iter().for_each(|result| changed |= self.raise(*result, shape));
+                let operands: Vec<Operand> = step.args.iter().zip(&uniformities).map(operand).collect();
+                let uniformity = rule.apply(&operands, self.flow.lanes);
+                step.results.iter().for_each(|result| changed |= self.raise(*result, uniformity));
             }
         }
         changed
@@ -297,10 +302,10 @@ impl Solver<'_> {
 mod tests {
     use super::*;
 
-    /// A flow of nodes given as `(params, steps, condition, edges)`, with `given` shapes.
+    /// A flow of nodes given as `(params, steps, condition, edges)`, with the `given` uniformity.
     type Text<'a> = (&'a [u32], &'a [(Rule, &'a [u32], u32)], Option<u32>, &'a [(u32, &'a [u32])]);
 
-    fn flow(given: &[Option<Shape>], nodes: &[Text<'_>]) -> Flow {
+    fn flow(given: &[Option<Uniformity>], nodes: &[Text<'_>]) -> Flow {
         let node = |(params, steps, condition, edges): &Text<'_>| Node {
             params: params.to_vec(),
             steps: steps.iter().map(|(r, a, v)| Step { rule: *r, args: a.to_vec(), results: vec![*v] }).collect(),
@@ -312,8 +317,8 @@ mod tests {
         Flow { given: given.to_vec(), constants, nodes: nodes.iter().map(node).collect(), lanes: 8 }
     }
 
-    const UNIFORM: Option<Shape> = Some(Shape::UNIFORM);
-    const VARYING: Option<Shape> = Some(Shape::Varying);
+    const UNIFORM: Option<Uniformity> = Some(Uniformity::UNIFORM);
+    const VARYING: Option<Uniformity> = Some(Uniformity::Varying);
 
     fn solved(flow: &Flow) -> Solution {
         solve(flow, |_, _| Vec::new())
@@ -329,7 +334,7 @@ mod tests {
                 (&[3], &[], None, &[]),
             ];
             let s = solved(&flow(&[condition, UNIFORM, UNIFORM, None], text));
-            assert_eq!(s.shapes[3], joined);
+            assert_eq!(s.values[3], joined);
             assert_eq!(s.is_masked, [false, condition == VARYING, condition == VARYING, false]);
         }
     }
@@ -338,13 +343,13 @@ mod tests {
     fn a_counter_is_uniform_in_a_loop_that_lanes_leave_apart_and_varying_after_it() {
         // v1 counts; v0 decides, together with it, when a lane leaves.
         let text: &[Text<'_>] = &[
-            (&[], &[(Rule::Given(Shape::UNIFORM), &[], 4)], None, &[(1, &[4])]),
+            (&[], &[(Rule::Given(Uniformity::UNIFORM), &[], 4)], None, &[(1, &[4])]),
             (&[1], &[(Rule::Pure, &[1, 0], 2)], Some(2), &[(2, &[]), (3, &[])]),
             (&[], &[(Rule::Add, &[1, 4], 3)], None, &[(1, &[3])]),
             (&[], &[(Rule::Copy, &[1], 5)], None, &[]),
         ];
         let s = solved(&flow(&[VARYING, None, None, None, None, None], text));
-        assert_eq!((s.shapes[1], s.at(1, 2), s.at(1, 3), s.shapes[5]), (UNIFORM, UNIFORM, VARYING, VARYING));
+        assert_eq!((s.values[1], s.at(1, 2), s.at(1, 3), s.values[5]), (UNIFORM, UNIFORM, VARYING, VARYING));
         assert_eq!(s.leaves_apart, [true]);
         let s = solved(&flow(&[UNIFORM, None, None, None, None, None], text));
         assert_eq!((s.at(1, 3), s.leaves_apart), (UNIFORM, vec![false]));
@@ -355,7 +360,7 @@ mod tests {
         for (index, expected) in [(UNIFORM, UNIFORM), (VARYING, VARYING)] {
             let text: &[Text<'_>] = &[(&[], &[(Rule::Store, &[0, 1], 2), (Rule::Pure, &[1, 2], 3)], None, &[])];
             let s = solved(&flow(&[index, UNIFORM, UNIFORM, None], text));
-            assert_eq!((s.shapes[2], s.shapes[3]), (expected, expected));
+            assert_eq!((s.values[2], s.values[3]), (expected, expected));
         }
     }
 
@@ -363,9 +368,9 @@ mod tests {
     fn lanes_of_different_times_have_nothing_in_common() {
         let text: &[Text<'_>] = &[(&[], &[], None, &[(1, &[0])]), (&[1], &[], None, &[])];
         let mut f = flow(&[UNIFORM, None], text);
-        assert_eq!(solved(&f).shapes[1], UNIFORM);
+        assert_eq!(solved(&f).values[1], UNIFORM);
         f.nodes[1].is_mixed = true;
-        assert_eq!(solved(&f).shapes[1], VARYING);
+        assert_eq!(solved(&f).values[1], VARYING);
     }
 
     #[test]
@@ -377,7 +382,7 @@ mod tests {
             (&[], &[(Rule::Copy, &[0], 1)], None, &[]),
         ];
         let s = solved(&flow(&[UNIFORM, None], text));
-        assert_eq!(s.shapes, [VARYING, VARYING]);
+        assert_eq!(s.values, [VARYING, VARYING]);
         assert_eq!(s.diverges, [true, true, false, false]);
     }
 }

@@ -1,7 +1,7 @@
-//! Options that have an effect only with some values of another option. clap has no such conditions:
-//! they are checked here, right after it, with errors of its form.
+//! Options that have an effect only with some values of another option. clap has no such
+//! conditions: they are checked here, right after it, with errors of its form.
 
-use super::Cli;
+use super::{Cli, renamed};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, Error, FromArgMatches};
@@ -15,8 +15,8 @@ struct Condition {
     options: &'static [&'static str],
     /// The other option.
     other: &'static str,
-    /// The values of the other option with which these have an effect, in groups; an empty one where it
-    /// is not given.
+    /// The values of the other option with which these have an effect, in groups; an empty one
+    /// where it is not given.
     values: &'static [&'static [&'static str]],
     /// The message of the error.
     message: &'static str,
@@ -222,8 +222,8 @@ const CONDITIONS: &[Condition] = &[
         commands: &["compile"],
         options: &["lanes", "uniform", "affine"],
         other: "emit",
-        values: &[&["shapes", "vector"]],
-        message: "--lanes, --uniform and --affine are for --emit shapes and vector",
+        values: &[&["uniformity", "vector"]],
+        message: "--lanes, --uniform and --affine are for --emit uniformity and vector",
     },
     Condition {
         commands: &["compile"],
@@ -250,7 +250,8 @@ fn is_given(matches: &ArgMatches, option: &str) -> bool {
 fn violated(name: &str, matches: &ArgMatches) -> Option<&'static str> {
     let holds = |condition: &Condition| {
         let other = value(matches, condition.other);
-        condition.values.iter().any(|group| group.contains(&other.as_str()))
+        let other = renamed::current_value(name, condition.other, &other);
+        condition.values.iter().any(|group| group.contains(&other))
     };
     let applies = |condition: &&Condition| {
         condition.commands.contains(&name) && condition.options.iter().any(|option| is_given(matches, option))
@@ -323,6 +324,8 @@ mod tests {
             "render a.rib -o a.png --sampler adaptive --sampler-depth 1",
             "a.rib -o a.png --pattern sobol --target-error 0.1",
             "volume a.rib",
+            "compile a.sl --emit uniformity --lanes 4",
+            "compile a.sl --emit shapes --lanes 4",
         ] {
             assert_eq!(refused(&format!("shadewright {words}")), None);
         }

@@ -1,5 +1,5 @@
-//! Commands and options under the names that they had before: these are accepted for one release,
-//! with a note that has the new name. The aliases stand where the commands and options are defined.
+//! Commands, options and values under the names that they had before: these are accepted for one
+//! release, with a note that has the new name. The aliases stand where these are defined.
 
 use std::ffi::OsString;
 
@@ -11,6 +11,9 @@ pub const MACHINES: &str = "machines";
 
 /// The option `no-optimize` in the spelling that it had before.
 pub const NO_OPTIMIZE: &str = "no-optimise";
+
+/// The value `uniformity` of `compile --emit` as it was named before.
+pub const SHAPES: &str = "shapes";
 
 /// Commands, the words of each before and now.
 const COMMANDS: [(&[&str], &str); 3] = [
@@ -35,6 +38,15 @@ const OPTIONS: [(&str, &str, &str); 9] = [
 /// Options of every command that has them, before and now.
 const OF_ALL: [(&str, &str); 1] = [("--strict-math", "--math exact")];
 
+/// Values of an option of a command, before and now.
+const VALUES: [(&str, &str, &str, &str); 1] = [("compile", "emit", SHAPES, "uniformity")];
+
+/// The name that the value of an option of a command has now.
+pub fn current_value<'a>(command: &str, option: &str, value: &'a str) -> &'a str {
+    let is_it = |(of, name, old, _): &&(&str, &str, &str, &str)| (*of, *name, *old) == (command, option, value);
+    VALUES.iter().find(is_it).map_or(value, |(.., new)| *new)
+}
+
 /// The notes on what an accepted command line names as it was named before.
 pub fn notes(arguments: &[OsString]) -> Vec<String> {
     let words: Vec<&str> = arguments.iter().skip(1).map(|word| word.to_str().unwrap_or_default()).collect();
@@ -48,6 +60,13 @@ pub fn notes(arguments: &[OsString]) -> Vec<String> {
         OPTIONS.iter().filter(|(command, old, _)| words.first() == Some(command) && is_given(old))
     {
         notes.push(format!("`{old}` of `{command}` is now `{new}`"));
+    }
+    for (command, option, old, new) in VALUES.iter().filter(|(command, ..)| words.first() == Some(command)) {
+        let option = format!("--{option}");
+        let in_one_word = format!("{option}={old}");
+        if options.contains(&in_one_word.as_str()) || options.windows(2).any(|pair| pair == [option.as_str(), *old]) {
+            notes.push(format!("`{option} {old}` of `{command}` is now `{option} {new}`"));
+        }
     }
     for (old, new) in OF_ALL.iter().filter(|(old, _)| is_given(old)) {
         notes.push(format!("`{old}` is now `{new}`"));
@@ -73,6 +92,11 @@ mod tests {
             ["the command `bench machines` is now `bench backends`"]
         );
         assert_eq!(notes("shadewright a.rib --strict-math"), ["`--strict-math` is now `--math exact`"]);
+        for line in ["compile a.sl --emit shapes", "compile a.sl --emit=shapes --lanes 4"] {
+            let noted = notes(&format!("shadewright {line}"));
+            assert_eq!(noted, ["`--emit shapes` of `compile` is now `--emit uniformity`"], "{line}");
+        }
+        assert_eq!(["shapes", "ir"].map(|value| current_value("compile", "emit", value)), ["uniformity", "ir"]);
         let current =
             ["render a.rib --machine hidden-line", "farm a.rib --scheduler slurm -- --engine auto", "golden ."];
         for line in current {

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 /// `compile`.
 #[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
-    /// A .sl, .rtsl or .pfman file, the name of a built-in shader, a scene (.rib, .gltf, .glb), or a
-    /// program of the RPU (.rpuasm, .rpubin); for a folder, summarizes which of its .sl, .rtsl and
-    /// .pfman files compile; traversal:NAME is generated traversal, such as
+    /// A .sl, .rtsl or .pfman file, the name of a built-in shader, a scene (.rib, .gltf, .glb), or
+    /// a program of the RPU (.rpuasm, .rpubin); for a folder, summarizes which of its .sl, .rtsl
+    /// and .pfman files compile; traversal:NAME is generated traversal, such as
     /// traversal:while-while-wide4, and integrator:paths or integrator:compositing an integrator
     pub file: PathBuf,
     /// More files to link with the first, for --emit rpu and rpubin
@@ -36,11 +36,11 @@ pub struct CompileArgs {
     #[command(flatten)]
     pub math: MathArgs,
     /// Facts that are constants of the code: none, types, constants, all, or a list as in
-    /// `types,textures` and `all,-image`; parameters of a shader have their defaults. The IR and the
-    /// report are then those of the linked program, and say what specialization removes
+    /// `types,textures` and `all,-image`; parameters of a shader have their defaults. The IR and
+    /// the report are then those of the linked program, and say what specialization removes
     #[arg(long, value_name = "FACTS")]
     pub specialize: Option<Specialize>,
-    /// The lanes of `--emit shapes` and `--emit vector`
+    /// The lanes of `--emit uniformity` and `--emit vector`
     #[command(flatten)]
     pub lanes: LaneArgs,
     /// Print the summary of a folder as JSON
@@ -57,7 +57,7 @@ pub struct CompileArgs {
 /// The lanes of a vector, and what its functions are called with.
 #[derive(Clone, Debug, Args)]
 pub struct LaneArgs {
-    /// The number of lanes of `--emit shapes` and `--emit vector`: a power of two up to 32
+    /// The number of lanes of `--emit uniformity` and `--emit vector`: a power of two up to 32
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub lanes: u32,
     /// Parameters that are the same in all lanes; all others differ
@@ -141,9 +141,10 @@ pub enum Emit {
     Asm,
     /// The sections between suspend points
     Sections,
-    /// The optimized intermediate representation with the shape of each value: uniform, affine or
-    /// varying among the lanes of a vector
-    Shapes,
+    /// The optimized intermediate representation with the uniformity of each value: uniform, affine
+    /// or varying among the lanes of a vector
+    #[value(alias = renamed::SHAPES)]
+    Uniformity,
     /// The optimized intermediate representation for several lanes
     Vector,
     /// Runs, changes and time of each pass

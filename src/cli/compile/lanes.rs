@@ -1,28 +1,29 @@
-//! `--emit shapes` and `--emit vector`: what the lanes of a vector have in common, and the code for
-//! several lanes.
+//! `--emit uniformity` and `--emit vector`: what the lanes of a vector have in common, and the code
+//! for several lanes.
 
 use super::super::args::CompileArgs;
 use super::super::backend::pipeline;
 use super::super::failure::Failure;
 use super::{Compiled, compiled};
-use shadewright::ir::passes::shapes::{ModuleShapes, listing};
+use shadewright::ir::passes::uniformity::{ModuleUniformity, listing};
 use shadewright::ir::passes::vectorize::{VectorizeError, vectorize};
 use shadewright::ir::{Function, FunctionOrigin, Module};
 use shadewright::text::diagnostics::Diagnostic;
 use shadewright::text::source::SourceMap;
-use shadewright::uniformity::Shape;
+use shadewright::uniformity::Uniformity;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The functions of the file, optimized, each with the shapes of its values for `--lanes` lanes.
-pub fn shapes(args: &CompileArgs) -> Result<String, Failure> {
+/// The functions of the file, optimized, each with the uniformity of its values for `--lanes`
+/// lanes.
+pub fn uniformity(args: &CompileArgs) -> Result<String, Failure> {
     let (module, _, roots) = optimized(args)?;
     let mut text = String::new();
     for Root { name, params } in roots {
-        let shapes = ModuleShapes::new(&module, &name, &params, args.lanes.lanes);
-        if let Some(shapes) = shapes {
-            let _ = write!(text, "{}{}", if text.is_empty() { "" } else { "\n" }, listing(&module, &shapes));
+        let uniformity = ModuleUniformity::new(&module, &name, &params, args.lanes.lanes);
+        if let Some(uniformity) = uniformity {
+            let _ = write!(text, "{}{}", if text.is_empty() { "" } else { "\n" }, listing(&module, &uniformity));
         }
     }
     Ok(text)
@@ -54,10 +55,10 @@ fn refused(error: &VectorizeError, module: &Module, sources: &SourceMap) -> Fail
     Failure::diagnostics(&diagnostic.into(), sources)
 }
 
-/// A function that the file defines, with the shapes of its parameters.
+/// A function that the file defines, with the uniformity of its parameters.
 struct Root {
     name: Arc<str>,
-    params: Vec<Shape>,
+    params: Vec<Uniformity>,
 }
 
 /// The optimized module, its sources, and the functions that the file defines.
@@ -75,13 +76,13 @@ fn optimized(args: &CompileArgs) -> Result<(Module, SourceMap, Vec<Root>), Failu
         }
     }
     let is_in = |names: &[String], name: &str| names.iter().any(|n| n == name);
-    let shape = |name: &str| match (is_in(&args.lanes.uniform, name), is_in(&args.lanes.affine, name)) {
-        (true, _) => Shape::UNIFORM,
-        (false, true) => Shape::affine(1),
-        (false, false) => Shape::Varying,
+    let uniformity = |name: &str| match (is_in(&args.lanes.uniform, name), is_in(&args.lanes.affine, name)) {
+        (true, _) => Uniformity::UNIFORM,
+        (false, true) => Uniformity::affine(1),
+        (false, false) => Uniformity::Varying,
     };
     let root = |f: &&Function| {
-        let params = f.params.iter().map(|p| shape(&p.name)).collect();
+        let params = f.params.iter().map(|p| uniformity(&p.name)).collect();
         Root { name: f.name.clone(), params }
     };
     let roots = roots.iter().map(root).collect();

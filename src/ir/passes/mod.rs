@@ -28,7 +28,6 @@ mod replace;
 mod rewrite;
 pub mod sccp;
 pub mod sections;
-pub mod shapes;
 pub mod simplify_cfg;
 pub mod slots;
 pub mod speculate;
@@ -37,6 +36,7 @@ pub mod strip;
 #[cfg(test)]
 mod testing;
 pub mod uniform;
+pub mod uniformity;
 pub mod unit_vectors;
 pub mod unreachable;
 pub mod unroll;

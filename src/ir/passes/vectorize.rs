@@ -1,11 +1,11 @@
 //! Vectorization: a function that computes what another computes in several lanes.
 //!
-//! The result is ordinary IR, for every back end. Values that the shape analysis
-//! ([`super::shapes`]) finds uniform are computed once, affine ones as the value of the first lane,
-//! and varying ones in each lane. Branches that diverge become straight code under masks; loops
-//! that lanes leave in different iterations run until no lane is active; uniform branches stay
-//! branches. Functions are vectorized once for each signature of shapes, and whether some lanes may
-//! be inactive. `docs/internals/vectorization.md` has the rules.
+//! The result is ordinary IR, for every machine. Values that the [uniformity
+//! analysis](super::uniformity) finds uniform are computed once, affine ones as the value of the
+//! first lane, and varying ones in each lane. Branches that diverge become straight code under
+//! masks; loops that lanes leave in different iterations run until no lane is active; uniform
+//! branches stay branches. Functions are vectorized once for each signature, and whether some lanes
+//! may be inactive. `docs/internals/vectorization.md` has the rules.
 //!
 //! Pérard-Gayot, "Generating Renderers", 2020, §1.2.3; Moll and Hack, "Partial Control-Flow
 //! Linearization", 2018.
@@ -20,10 +20,10 @@ mod signature;
 #[cfg(test)]
 mod tests;
 
-use super::shapes::{FunctionShapes, ModuleShapes};
+use super::uniformity::{FunctionUniformity, ModuleUniformity};
 use crate::{Const, Function, FunctionKind, Loc, Module, Type};
 use body::Body;
-use shadewright_base::uniformity::Shape;
+use shadewright_base::uniformity::Uniformity;
 use signature::{Layout, variant_name};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -49,15 +49,15 @@ pub enum VectorizeError {
         /// The number that was asked for.
         width: u32,
     },
-    /// There are more or fewer shapes than parameters.
-    #[error("`{name}` has {params} parameters, but there are {shapes} shapes")]
-    Shapes {
+    /// The uniformity of more or fewer parameters is given than there are.
+    #[error("`{name}` has {params} parameters, but the uniformity of {given} is given")]
+    Parameters {
         /// The function.
         name: Arc<str>,
         /// The number of its parameters.
         params: usize,
-        /// The number of shapes.
-        shapes: usize,
+        /// The number of parameters whose uniformity is given.
+        given: usize,
     },
     /// An instruction has no meaning for several lanes of one thread.
     #[error("`{function}` cannot be vectorized: `{what}` {reason}")]
@@ -103,10 +103,10 @@ pub struct Vectorized {
     pub name: Arc<str>,
     /// The number of lanes.
     pub width: u32,
-    /// The shapes of the parameters.
-    pub params: Vec<Shape>,
-    /// The shapes of the results.
-    pub results: Vec<Shape>,
+    /// The uniformity of the parameters.
+    pub params: Vec<Uniformity>,
+    /// The uniformity of the results.
+    pub results: Vec<Uniformity>,
     layout: Layout,
 }
 
@@ -124,7 +124,7 @@ impl Vectorized {
     }
 }
 
-/// Vectorizes a function of a module for `width` lanes and parameters of these shapes.
+/// Vectorizes a function of a module for `width` lanes and parameters of this uniformity.
 ///
 /// A thread of the result does the work of `width` threads. Its budget counts each back edge and
 /// call once for all lanes that take it together, so it spends no more than they do in all, and no
@@ -132,29 +132,29 @@ impl Vectorized {
 ///
 /// # Errors
 /// See [`VectorizeError`].
-pub fn vectorize(module: &Module, name: &str, width: u32, params: &[Shape]) -> Result<Vectorized, VectorizeError> {
+pub fn vectorize(module: &Module, name: &str, width: u32, params: &[Uniformity]) -> Result<Vectorized, VectorizeError> {
     if !width.is_power_of_two() || width > MAX_WIDTH {
         return Err(VectorizeError::Width { width });
     }
     let no_function = || VectorizeError::NoFunction { name: name.into() };
     let func = module.function(name).ok_or_else(no_function)?;
     if func.params.len() != params.len() {
-        let (name, params, shapes) = (func.name.clone(), func.params.len(), params.len());
-        return Err(VectorizeError::Shapes { name, params, shapes });
+        let (name, params, given) = (func.name.clone(), func.params.len(), params.len());
+        return Err(VectorizeError::Parameters { name, params, given });
     }
     let rows = |ty: Type| if ty == Type::Mat4 { 4 } else { 1 };
-    let params: Vec<Shape> =
+    let params: Vec<Uniformity> =
         func.params.iter().zip(params).flat_map(|(p, s)| std::iter::repeat_n(*s, rows(p.ty))).collect();
     let prepared = prepare::prepare(module, name)?;
-    let shapes = ModuleShapes::new(&prepared, name, &params, width).ok_or_else(no_function)?;
+    let uniformity = ModuleUniformity::new(&prepared, name, &params, width).ok_or_else(no_function)?;
     let mut variants =
-        Variants { module: &prepared, shapes: &shapes, width, names: HashMap::new(), work: VecDeque::new() };
-    let root = shapes.root();
+        Variants { module: &prepared, uniformity: &uniformity, width, names: HashMap::new(), work: VecDeque::new() };
+    let root = uniformity.root();
     let entry = variants.name(root, false);
     let mut made = Vec::new();
     let mut left = MAX_INSTS;
-    while let Some((shapes, masked)) = variants.work.pop_front() {
-        let mut func = Body::new(&mut variants, shapes, masked, left)?.build()?;
+    while let Some((uniformity, masked)) = variants.work.pop_front() {
+        let mut func = Body::new(&mut variants, uniformity, masked, left)?.build()?;
         left -= func.inst_count().min(left);
         if func.name == entry {
             func.kind = FunctionKind::Entry(crate::abi::EntryPoint::Other);
@@ -190,18 +190,18 @@ fn simplified(mut func: Function) -> Function {
 /// The functions to make, and their names.
 struct Variants<'m> {
     module: &'m Module,
-    shapes: &'m ModuleShapes,
+    uniformity: &'m ModuleUniformity,
     width: u32,
     names: HashMap<String, Arc<str>>,
-    work: VecDeque<(&'m FunctionShapes, bool)>,
+    work: VecDeque<(&'m FunctionUniformity, bool)>,
 }
 
 impl<'m> Variants<'m> {
     /// The name of a function for a signature, which is made some time. `masked` says whether some
     /// lanes may be inactive.
-    fn name(&mut self, shapes: &'m FunctionShapes, masked: bool) -> Arc<str> {
-        let func = &self.module.functions[shapes.function];
-        let wanted = variant_name(&func.name, self.width, &shapes.params, masked);
+    fn name(&mut self, uniformity: &'m FunctionUniformity, masked: bool) -> Arc<str> {
+        let func = &self.module.functions[uniformity.function];
+        let wanted = variant_name(&func.name, self.width, &uniformity.params, masked);
         if let Some(name) = self.names.get(&wanted) {
             return name.clone();
         }
@@ -211,7 +211,7 @@ impl<'m> Variants<'m> {
         }
         let name: Arc<str> = name.into();
         self.names.insert(wanted, name.clone());
-        self.work.push_back((shapes, masked));
+        self.work.push_back((uniformity, masked));
         name
     }
 }

@@ -3,45 +3,14 @@
 use super::assembler::{Label, Place as At, fixed, memory};
 use super::context::{COLUMN, Exit, VECTOR, at};
 use super::liveness::Columns;
-use super::translate::{Stub, Translator};
+use super::stubs::{Load, Slow, Stub};
+use super::translator::Translator;
 use super::vectors::{Binary, Kind, Order};
 use crate::execution::SCRATCH_BASE;
 use crate::isa::Multiplier;
+use crate::limits::SCRATCH_BASE;
 use crate::step::{Operand, Place};
 use iced_x86::{Code, Instruction, Register};
-
-/// A load from several addresses, or from scratch memory.
-pub(super) struct Load {
-    pub gather: Label,
-    pub beyond: Label,
-    pub slow: Slow,
-    pub to: u16,
-    pub offset: i16,
-    /// 0 for one vector, 1 for four.
-    pub quad: i32,
-    /// The addresses without the offset, and a free register.
-    pub bases: Register,
-    pub other: Register,
-    pub results: Vec<Register>,
-}
-
-/// An access that the engine makes.
-pub(super) struct Slow {
-    pub label: Label,
-    pub done: Label,
-    pub pc: u32,
-    /// New values, which are stored before, and all that are in registers, which a call loses: each
-    /// with a place whose memory has it after the stores and the access.
-    pub spills: Vec<(u16, Register)>,
-    pub kept: Vec<(Place, Register)>,
-}
-
-impl Slow {
-    /// How many instructions it is, about.
-    pub fn accesses(&self) -> usize {
-        10 + self.spills.len() + self.kept.len()
-    }
-}
 
 impl Translator<'_> {
     /// Waits for rays.

@@ -3,7 +3,7 @@
 
 use super::assembler::Place as At;
 use super::context::constant;
-use super::translate::Translator;
+use super::translator::Translator;
 use super::vectors::{Binary, Kind, Shift, Unary, constant_place};
 use crate::isa::{Op, OpClass, SpecialOp};
 use crate::step::{Modify, Place, Step, Task, Uniform};

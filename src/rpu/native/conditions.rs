@@ -3,7 +3,7 @@
 use super::assembler::{Place as At, fixed};
 use super::context::constant;
 use super::liveness::Columns;
-use super::translate::Translator;
+use super::translator::Translator;
 use super::vectors::{Kind, Order, constant_place};
 use crate::isa::Op;
 use crate::step::{Place, Step, Task, Test, Tests};

@@ -4,27 +4,13 @@ use super::assembler::{Label, Place as At, fixed, memory};
 use super::context::{Exit, FRAME_HEAD, VECTOR, at};
 use super::functions::Block;
 use super::liveness::Columns;
-use super::translate::{Body, Stub, Translator};
+use super::stubs::{Jump, Stub};
+use super::translator::{Body, Translator};
 use super::vectors::{Kind, Order};
 use crate::decode::DecodedControl;
 use crate::isa::Component;
 use crate::step::Operand;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-
-/// Lanes that jump: their way out of a block.
-pub(super) struct Jump {
-    pub label: Label,
-    /// Columns to store for them, with their registers.
-    pub stores: Vec<(u16, Register)>,
-    /// The slot where they wait, unless they return.
-    pub slot: Option<usize>,
-    /// Where the code continues when none stays, and whether that is where they go.
-    pub all: Label,
-    pub direct: bool,
-    /// The address of a backward jump, which is counted.
-    pub spends: Option<u32>,
-    pub back: Label,
-}
 
 impl Translator<'_> {
     /// Where the code continues after a block when no lane is left in it.

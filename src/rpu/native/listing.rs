@@ -1,8 +1,8 @@
 //! Generated code as text.
 
 use super::liveness::Liveness;
-use super::shapes::Known;
 use super::translate::{self, Translation};
+use super::uniformity::Known;
 use super::{NATIVE, NO_VECTORS, best};
 use crate::arith::Mode;
 use crate::decode::DecodedProgram;
@@ -128,7 +128,8 @@ impl Translated {
                 let text = decoded.function_name(pc);
                 give(NativeLine { kind: NativeLineKind::Label, address: Some(pc), text });
             }
-            // Instructions without code of their own, such as copies, begin where the next one does.
+            // Instructions without code of their own, such as copies, begin where the next one
+            // does.
             while let Some((_, start)) = starts.next_if(|&(start, _)| start <= at) {
                 address = start;
                 if let Some(text) = start.and_then(|pc| texts.get(pc as usize)) {
@@ -144,8 +145,8 @@ impl Translated {
     }
 }
 
-/// The generated code as text, with a comment for each instruction of the program. `source` gives the
-/// source line of an instruction by its address, as it is to be shown where another one begins.
+/// The generated code as text, with a comment for each instruction of the program. `source` gives
+/// the source line of an instruction by its address, as it is to be shown where another one begins.
 ///
 /// # Errors
 /// As [`code`].

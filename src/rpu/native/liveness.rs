@@ -4,7 +4,7 @@
 //! the threads' owner may read any.
 
 use super::functions::{Block, Function};
-use crate::block::column;
+use crate::column;
 use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
 use crate::isa::STACK_WINDOW;
 use crate::step::{Operand, Place, Step};

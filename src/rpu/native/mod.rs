@@ -16,13 +16,14 @@
 //! | module | holds |
 //! |---|---|
 //! | `functions`, `liveness` | programs as functions of blocks; what is read later |
-//! | `translate`, `cache` | programs, functions and blocks; values in registers |
+//! | `translator`, `cache`, `stubs` | the state of a translation; values in registers; code that seldom runs |
+//! | `translate` | programs, functions and blocks |
 //! | `control`, `conditions` | jumps, calls and returns; tests of results |
 //! | `arithmetic`, `access` | operations; loads, stores, rays and textures |
 //! | `assembler`, `vectors`, `avx2`, `avx512` | machine code: labels; the interface to an instruction set, and the sets |
 //! | `context`, `memory`, `run` | what code shares with the engine; executable memory; the engine |
 //! | `listing`, `perf_map` | generated code as text; its names for profilers |
-//! | `shapes` | what lanes have in common, which listings show |
+//! | `uniformity` | what lanes have in common, which listings show |
 
 mod access;
 mod arithmetic;
@@ -39,20 +40,23 @@ mod liveness;
 mod memory;
 mod perf_map;
 mod run;
-mod shapes;
+mod stubs;
 #[cfg(test)]
 mod tests;
 mod translate;
+mod translator;
+mod uniformity;
 mod vectors;
 
-use super::arith::Mode;
-use super::block::Block;
-use super::decode::DecodedProgram;
-use super::engine::{Code, Engine, EngineInfo, Threads, Unsupported};
-use super::execution::{ExecutionContext, ExecutionError, RunReport};
-use super::format::Format;
-use super::interpreter::Interpreter;
-use super::simd::InstructionSet;
+use crate::arith::Mode;
+use crate::block::Block;
+use crate::decode::DecodedProgram;
+use crate::format::Format;
+use crate::interface::{Code, Engine, EngineInfo, Unsupported};
+use crate::interpreter::Interpreter;
+use crate::launch::{Launch, Threads};
+use crate::limits::{ExecutionError, RunReport};
+use crate::simd::InstructionSet;
 pub use listing::{ListingError, NativeCode, NativeLine, NativeLineKind, code, listing, write_listing};
 pub use perf_map::write_perf_map;
 
@@ -127,17 +131,17 @@ impl Translated {
 impl Code for Translated {
     fn run(
         &self,
-        context: &ExecutionContext<'_>,
+        launch: &Launch<'_>,
         block: &mut Block,
         entry: u32,
         threads: Threads<'_, '_>,
     ) -> Result<RunReport, ExecutionError> {
         if !self.runs(block, entry) {
-            return Interpreter.run(context, block, entry, threads);
+            return Interpreter.run(launch, block, entry, threads);
         }
         let (active, supply) = threads.begin(block);
         block.begin();
-        block.prepare(&context.program.decoded().steps, context.constants);
-        run::Run::new(context, &self.code, self.width, block, entry, active, supply).finish()
+        block.prepare(&launch.program.steps, launch.constants);
+        run::Run::new(launch, &self.code, self.width, block, entry, active, supply).finish()
     }
 }

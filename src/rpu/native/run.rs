@@ -5,14 +5,15 @@ use super::context::{Context, Exit, FrameHead, inside};
 use super::functions::{self, Item};
 use super::memory::Executable;
 use super::translate::Translated;
-use crate::block::{Block, Frame, Pointers, column};
+use crate::block::{Block, Frame, Pointers};
+use crate::column;
 use crate::decode::{DecodedProgram, Work};
-use crate::engine::Supply;
-use crate::execution::{ExecutionContext, ExecutionError, RunReport};
 use crate::executor::{Executor, Group};
 use crate::interpreter;
 use crate::isa::MAX_PUSH;
 use crate::lanes::BLOCK;
+use crate::launch::{Launch, Supply};
+use crate::limits::{ExecutionError, RunReport};
 use std::sync::atomic::Ordering;
 
 /// Bytes of a column, and of a vector of the stack.
@@ -111,7 +112,7 @@ extern "sysv64" fn work(context: *mut Context, pc: u32, mask: u32) -> u32 {
 
 /// A run of a block.
 pub(super) struct Run<'m, 's, 'b> {
-    execution: &'m ExecutionContext<'m>,
+    launch: &'m Launch<'m>,
     code: &'m Executable,
     width: usize,
     block: &'b mut Block,
@@ -149,7 +150,7 @@ impl LastLoop {
 impl<'m, 's, 'b> Run<'m, 's, 'b> {
     /// A run of the lanes in `active`, in vectors of `width`. The block is prepared.
     pub fn new(
-        execution: &'m ExecutionContext<'m>,
+        launch: &'m Launch<'m>,
         code: &'m Executable,
         width: usize,
         block: &'b mut Block,
@@ -158,14 +159,14 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         supply: Option<&'b mut Supply<'s>>,
     ) -> Self {
         let mut context = Box::new(Context::new(work));
-        context.stop = std::ptr::from_ref(execution.stop).cast();
+        context.stop = std::ptr::from_ref(launch.stop).cast();
         context.entries = code.entries().as_ptr();
-        context.image = execution.memory.as_ptr();
-        context.depth_limit = execution.limits.call_depth;
-        context.budget = execution.limits.budget;
+        context.image = launch.memory.as_ptr();
+        context.depth_limit = launch.limits.call_depth;
+        context.budget = launch.limits.budget;
         context.code_len = code.entries().len() as u32;
         // Scratch memory begins at 2³¹.
-        context.inside = inside(execution.memory.len().min(1 << 31));
+        context.inside = inside(launch.memory.len().min(1 << 31));
         // Two of the largest, which has a word for each two instructions at most, fit in any case.
         let words = (4 * code.largest_frame()).min(MOST_FRAMES / (BLOCK / width)) / 8;
         let start = code.entries()[entry as usize];
@@ -192,10 +193,10 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                 vector
             })
             .collect();
-        let (executor, program) = (Executor::new(execution), execution.program.decoded());
+        let (executor, program) = (Executor::new(launch), launch.program);
         let null = std::ptr::null_mut();
         let host = Host { executor, program, block: std::ptr::null_mut(), stack: null, first: 0, error: None };
-        Run { execution, code, width, block, context, host, vectors, entry, start, last_loop, supply }
+        Run { launch, code, width, block, context, host, vectors, entry, start, last_loop, supply }
     }
 
     /// Runs all threads to their end.
@@ -268,16 +269,16 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                     self.vectors[number].frames.resize(bytes / 4, 0);
                 }
                 // No deeper than the calls that are allowed.
-                let deepest = self.execution.limits.call_depth.saturating_mul(u32::from(MAX_PUSH));
+                let deepest = self.launch.limits.call_depth.saturating_mul(u32::from(MAX_PUSH));
                 self.block.reach((2 * window + u32::from(MAX_PUSH)).min(deepest));
             }
             Some(Exit::Untranslated) => return Ok(true),
             Some(Exit::Budget) => {
-                self.execution.stop.store(true, Ordering::Relaxed);
-                return Err(ExecutionError::Budget { pc, budget: self.execution.limits.budget });
+                self.launch.stop.store(true, Ordering::Relaxed);
+                return Err(ExecutionError::Budget { pc, budget: self.launch.limits.budget });
             }
             Some(Exit::CallDepth) => {
-                return Err(ExecutionError::CallDepth { pc, limit: self.execution.limits.call_depth });
+                return Err(ExecutionError::CallDepth { pc, limit: self.launch.limits.call_depth });
             }
             Some(Exit::BadCall) => return Err(ExecutionError::BadCall { pc, target: context.target }),
             Some(Exit::PastEnd) => return Err(ExecutionError::PastEnd { pc }),
@@ -398,7 +399,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         groups.retain(|group| group.mask != 0);
         self.block.counted_outside();
         let supply = self.supply.take();
-        let report = interpreter::resume(self.execution, self.block, self.entry, groups, supply)?;
+        let report = interpreter::resume(self.launch, self.block, self.entry, groups, supply)?;
         Ok(RunReport { rays: report.rays + executor.rays, bad_loads: report.bad_loads | executor.bad_loads, ..report })
     }
 }
@@ -435,8 +436,8 @@ mod tests {
         let program = rpu::Executable::new(&program).expect("it is valid");
         let decoded = program.decoded();
         let Ok(code) = Executable::new(translate(decoded, vectors), decoded.code.len()) else { return };
-        let execution = ExecutionContext {
-            program: &program,
+        let launch = Launch {
+            program: decoded,
             constants: &[[0; 4]; 32],
             memory: &[],
             textures: &[],
@@ -447,8 +448,8 @@ mod tests {
         };
         let mut block = Block::new();
         block.begin();
-        block.prepare(&decoded.steps, execution.constants);
-        let mut run = Run::new(&execution, &code, vectors.lanes(), &mut block, 0, u64::MAX, None);
+        block.prepare(&decoded.steps, launch.constants);
+        let mut run = Run::new(&launch, &code, vectors.lanes(), &mut block, 0, u64::MAX, None);
         let mut is_left = false;
         while let State::Ready(at) = run.vectors[0].state
             && !is_left

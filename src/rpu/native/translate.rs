@@ -1,16 +1,14 @@
 //! Translates programs, function by function and block by block.
 
-use super::access::{Load, Slow};
-use super::assembler::{Assembler, Label, Place as At, fixed, memory};
+use super::assembler::{Assembler, Label, fixed, memory};
 use super::cache::Cache;
-use super::context::{COLUMN, Exit, FRAME_HEAD, at};
-use super::control::Jump;
+use super::context::{Exit, at};
 use super::functions::{Function, Item};
-use super::liveness::{self, Columns, LiveInBlock, Liveness};
+use super::liveness::{self, LiveInBlock, Liveness};
+use super::stubs::Stub;
+use super::translator::{Body, Translator, WayOut};
 use super::vectors::Vectors;
-use crate::block::column;
 use crate::decode::{DecodedControl, DecodedProgram, Flow, Work};
-use crate::step::Place;
 use iced_x86::{Code, Instruction, Register};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,12 +18,6 @@ const MOST_INSTRUCTIONS: usize = 1 << 19;
 /// Bytes of code that are generated at most, with what is still to be written for what seldom
 /// happens. A load of four vectors, eight bytes of the binary form, takes 4000.
 const MOST_BYTES: usize = 64 << 20;
-
-/// Bytes of a way out of the code.
-const BYTES_OF_WAY_OUT: usize = 48;
-
-/// Bytes of an instruction of the CPU with a vector and an address.
-const BYTES_OF_ACCESS: usize = 11;
 
 /// A translated program, before it is placed in memory.
 pub(super) struct Translation {
@@ -49,70 +41,6 @@ pub(super) struct Translated {
     pub function: Function,
     /// Where each item begins, and the function's end.
     pub items: Vec<usize>,
-}
-
-/// A way out of a function's code, written after it.
-struct WayOut {
-    label: Label,
-    exit: Exit,
-    pc: u32,
-    resume: Option<Label>,
-}
-
-pub(super) struct Translator<'p> {
-    pub program: &'p DecodedProgram,
-    pub isa: &'static dyn Vectors,
-    pub a: Assembler,
-    pub cache: Cache,
-    /// The number of pool columns.
-    pub pool: usize,
-    pub entries: BTreeMap<u32, Label>,
-    pub leave: Label,
-    outs: Vec<WayOut>,
-    lines: Vec<(usize, Option<u32>)>,
-    /// Code that is written out of the way: for a condition that seldom holds.
-    stubs: Vec<Stub>,
-    /// About how many bytes of code that will be.
-    bytes_of_stubs: usize,
-}
-
-/// Code that is written after a function's.
-pub(super) enum Stub {
-    Jump(Jump),
-    Load(Load),
-    Slow(Slow),
-}
-
-impl Stub {
-    /// About how many bytes of code it will be.
-    fn bytes(&self) -> usize {
-        let accesses = match self {
-            Stub::Jump(jump) => 8 + jump.stores.len(),
-            // Rows are loaded for each lane, a register with the index first.
-            Stub::Load(load) => 24 + load.slow.accesses() + 12 * load.results.len(),
-            Stub::Slow(slow) => slow.accesses(),
-        };
-        accesses * BYTES_OF_ACCESS
-    }
-}
-
-/// A function that is being translated.
-pub(super) struct Body<'f> {
-    pub function: &'f Function,
-    pub liveness: Liveness,
-    /// Labels of the items, and of the end.
-    pub items: Vec<Label>,
-    /// Labels of blocks' bodies, for jumps back with all lanes that go there.
-    pub tops: Vec<Label>,
-    pub frame: i32,
-    /// The header of the loop that ends last.
-    last_loop: Option<usize>,
-}
-
-impl Body<'_> {
-    pub(super) fn slot(&self, slot: usize) -> i32 {
-        FRAME_HEAD + 4 * slot as i32
-    }
 }
 
 /// The largest frame.
@@ -237,13 +165,6 @@ impl Translator<'_> {
         (enter, ended)
     }
 
-    /// A label that leaves the code.
-    pub(super) fn way_out(&mut self, exit: Exit, pc: u32, resume: Option<Label>) -> Label {
-        let label = self.a.label();
-        self.outs.push(WayOut { label, exit, pc, resume });
-        label
-    }
-
     /// Translates a function; `None` when all code would take more than `most` bytes.
     fn function(&mut self, function: &Function, number: u32, most: usize) -> Option<Vec<Label>> {
         let liveness = Liveness::of(self.program, function);
@@ -286,17 +207,6 @@ impl Translator<'_> {
         (!self.is_above(most)).then_some(body.items)
     }
 
-    /// True if the code takes more than some bytes, with what is still to be written.
-    fn is_above(&self, most: usize) -> bool {
-        self.a.len() + self.bytes_of_stubs + BYTES_OF_WAY_OUT * self.outs.len() > most
-    }
-
-    /// Writes code later, out of the way.
-    pub(super) fn later(&mut self, stub: Stub) {
-        self.bytes_of_stubs += stub.bytes();
-        self.stubs.push(stub);
-    }
-
     /// Goes back to a loop's header when lanes wait there.
     fn loop_end(&mut self, body: &Body<'_>, item: usize, header: usize) {
         if body.function.is_single(header) {
@@ -314,11 +224,6 @@ impl Translator<'_> {
         self.a.xor_32(fixed::MASK, fixed::MASK);
         self.a.jump(Code::Jmp_rel32_64, body.items[body.function.blocks[header].item]);
         self.a.place(done);
-    }
-
-    /// Adds lanes to those that wait.
-    pub(super) fn wait(&mut self, body: &Body<'_>, slot: usize, lanes: Register) {
-        self.a.put(Instruction::with2(Code::Or_rm32_r32, memory(fixed::FRAME, body.slot(slot)), lanes));
     }
 
     fn block(&mut self, body: &Body<'_>, number: usize, most: usize) {
@@ -365,69 +270,6 @@ impl Translator<'_> {
         self.a.put(Instruction::with2(Code::Cmp_r32_rm32, Register::EAX, memory(fixed::CONTEXT, at::IDLE_BELOW)));
         self.a.jump(Code::Jl_rel32_64, out);
         self.a.place(top);
-    }
-
-    /// Where a column is in memory.
-    pub(super) fn address(&self, c: u16) -> (Register, i32) {
-        match c.checked_sub(column::STACK) {
-            None => (fixed::LANES, COLUMN * i32::from(c)),
-            Some(c) => (fixed::WINDOW, COLUMN * i32::from(c)),
-        }
-    }
-
-    /// A register for a new value.
-    pub(super) fn take(&mut self) -> Register {
-        let (register, lost) = self.cache.take();
-        for c in lost {
-            self.store(c, register);
-        }
-        register
-    }
-
-    pub(super) fn store(&mut self, c: u16, register: Register) {
-        let (base, at) = self.address(c);
-        self.isa.store_active(&mut self.a, base, at, register);
-    }
-
-    /// The register of a value.
-    pub(super) fn value(&mut self, place: Place) -> Register {
-        if let Some(register) = self.cache.find(place) {
-            return register;
-        }
-        let register = self.take();
-        let from = self.in_memory(place);
-        self.isa.load(&mut self.a, register, from);
-        self.cache.loaded(place, register);
-        register
-    }
-
-    pub(super) fn in_memory(&self, place: Place) -> At {
-        match place {
-            Place::Pool(n) => At::Memory(fixed::FILE, COLUMN * (n as i32 - self.pool as i32)),
-            Place::Column(c) => {
-                let (base, at) = self.address(c);
-                At::Memory(base, at)
-            }
-        }
-    }
-
-    /// A value as an operand: a constant stays in memory.
-    pub(super) fn operand(&mut self, place: Place) -> At {
-        match place {
-            Place::Pool(_) => self.cache.find(place).map_or(self.in_memory(place), At::Register),
-            Place::Column(_) => At::Register(self.value(place)),
-        }
-    }
-
-    /// Stores new values that are live.
-    pub(super) fn flush(&mut self, live: &Columns) {
-        let dirty: Vec<(u16, Register)> = self.cache.dirty().collect();
-        for (c, register) in dirty {
-            if live.contains(c) {
-                self.store(c, register);
-            }
-            self.cache.stored(c);
-        }
     }
 
     fn instruction(&mut self, body: &Body<'_>, number: usize, pc: u32, live: &LiveInBlock, i: usize) {

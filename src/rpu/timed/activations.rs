@@ -7,7 +7,7 @@
 //! end one by one.
 
 use super::history::{History, Until};
-use super::processor::Subchunk;
+use super::subchunk::Subchunk;
 use crate::executor::Group;
 use crate::lanes::{BLOCK, lanes_of};
 

@@ -4,7 +4,8 @@
 //! `default.toml` has every key, its value and why. Another file may set some of them; unknown keys
 //! and values out of range are errors.
 
-use crate::isa::{Arith, Instr, Op, OpClass, Primary, STACK_WINDOW};
+use crate::isa::STACK_WINDOW;
+use crate::latencies::Latencies;
 use serde::{Deserialize, Serialize};
 use shadewright_base::text::settings::{self, SettingsError};
 use std::sync::LazyLock;
@@ -35,42 +36,6 @@ pub struct Config {
     pub stack: Stack,
     /// The processors.
     pub processors: Processors,
-}
-
-/// Cycles from the issue of an instruction until one that depends on it can issue; at least 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Latencies {
-    /// `mov`.
-    pub mov: u32,
-    /// `frac`.
-    pub frac: u32,
-    /// `add`.
-    pub add: u32,
-    /// `mul`.
-    pub mul: u32,
-    /// `mad`.
-    pub mad: u32,
-    /// The dot products.
-    pub dot: u32,
-    /// Integer operations.
-    pub integer: u32,
-    /// Conversions between floats and integers.
-    pub conversion: u32,
-    /// Whatever carries `_rcp` or `_rsq`.
-    pub special: u32,
-    /// `load` and `load4`.
-    pub load: u32,
-    /// `store`.
-    pub store: u32,
-    /// Reading a texel.
-    pub texture_load: u32,
-    /// Writing a texel.
-    pub texture_store: u32,
-    /// `trace`.
-    pub trace: u32,
-    /// A jump, call or return, besides the result that its condition tests.
-    pub control: u32,
 }
 
 /// Cycles that a unit is busy before it takes the next instruction; at least 1.
@@ -161,46 +126,6 @@ impl Config {
             ("processors.count", self.processors.count, 1, MAX_PROCESSORS),
         ];
         ranges.into_iter().try_for_each(|(key, value, min, max)| SettingsError::check(key, value, min, max))
-    }
-}
-
-impl Latencies {
-    /// Cycles from the issue of an instruction until one that reads what it writes can issue. An
-    /// instruction of several operations has finished when its slowest operation has.
-    pub fn of(&self, instr: &Instr) -> u32 {
-        let primary = match instr {
-            Instr::Primary(primary) => self.of_primary(primary),
-            Instr::Pair(arith, _, _) => self.of_arith(arith),
-            Instr::Split(split, _) => self.of_arith(&split.first).max(self.of_arith(&split.second)),
-            Instr::Control(_) => 0,
-        };
-        if instr.control().is_some() { primary.max(self.control) } else { primary }
-    }
-
-    fn of_primary(&self, primary: &Primary) -> u32 {
-        match primary {
-            Primary::Arith(arith) => self.of_arith(arith),
-            Primary::Trace { .. } => self.trace,
-            Primary::Load { .. } | Primary::Load4 { .. } => self.load,
-            Primary::Store { .. } => self.store,
-            Primary::TexLoad { .. } => self.texture_load,
-            Primary::TexStore { .. } => self.texture_store,
-        }
-    }
-
-    /// Cycles of an arithmetic instruction, with what it puts into `S`.
-    pub fn of_arith(&self, arith: &Arith) -> u32 {
-        let operation = match (arith.op, arith.op.class()) {
-            (Op::Mov, _) => self.mov,
-            (Op::Frac, _) => self.frac,
-            (Op::Add, _) => self.add,
-            (Op::Mul, _) => self.mul,
-            (Op::Mad, _) => self.mad,
-            (_, OpClass::Componentwise | OpClass::Dot) => self.dot,
-            (_, OpClass::Integer) => self.integer,
-            (_, OpClass::ToInteger | OpClass::FromInteger) => self.conversion,
-        };
-        if arith.special.is_some() { operation.max(self.special) } else { operation }
     }
 }
 

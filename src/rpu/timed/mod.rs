@@ -37,27 +37,25 @@ mod config;
 mod history;
 mod processor;
 mod stats;
+mod subchunk;
 mod timing;
 
+pub use crate::latencies::Latencies;
 pub use chunk::{CHUNK, Chunk, SLOT_PARTS, Source};
-pub use config::{Chunks, Config, DEFAULT_TEXT, Intervals, Latencies, Processors, Stack};
+pub use config::{Chunks, Config, DEFAULT_TEXT, Intervals, Processors, Stack};
 pub use stats::{AtPc, Cause, Stalls, Stats};
 pub use timing::Timing;
 
-use super::execution::{ExecutionContext, ExecutionError};
+use crate::limits::ExecutionError;
+use crate::execution::ExecutionContext;
 
 /// Runs one processor on the chunks of `source`, each from the code address `entry`. `timing` must
 /// be that of the context's program.
 ///
 /// # Errors
 /// As [`ExecutionContext::run`].
-pub fn run(
-    context: &ExecutionContext<'_>,
-    timing: &Timing,
-    entry: u32,
-    source: &mut dyn Source,
-) -> Result<Stats, ExecutionError> {
-    processor::Processor::new(context, timing, entry, source).run()
+pub fn run(context: &ExecutionContext<'_>, timing: &Timing, entry: u32, source: &mut dyn Source) -> Result<Stats, ExecutionError> {
+    processor::Processor::new(&context.launch(), timing, entry, source).run()
 }
 
 #[cfg(test)]

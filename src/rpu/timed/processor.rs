@@ -8,6 +8,7 @@ use super::activations::Activations;
 use super::chunk::{CHUNK, Chunk, SLOT_PARTS, Source};
 use super::history::{History, Until};
 use super::stats::{AtPc, Cause, Stats};
+use super::subchunk::Subchunk;
 use super::timing::{Timing, Unit};
 use crate::block::Block;
 use crate::decode::{DecodedControl, Flow};
@@ -15,22 +16,11 @@ use crate::execution::{ExecutionContext, ExecutionError};
 use crate::executor::{Executor, Group};
 use crate::isa::STACK_WINDOW;
 use crate::lanes::{BLOCK, lanes_of};
+use crate::launch::Launch;
+use crate::limits::ExecutionError;
 
 /// Chunks that share a block.
 const SLOTS: usize = BLOCK / CHUNK;
-
-/// Threads of a chunk that execute together: all of them, or some after they have diverged.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Subchunk {
-    pub group: Group,
-    /// When its next instruction has its operands; functional units aside.
-    pub ready: Until,
-    /// The functional unit that its next instruction needs.
-    pub unit: Option<Unit>,
-    pub history: History,
-    /// The lowest vector of its data stack that is not in memory.
-    pub stack_from: u32,
-}
 
 /// A chunk that is resident.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,7 +43,7 @@ struct Bank {
 
 /// A processor during a run.
 pub(super) struct Processor<'m, 's> {
-    context: &'m ExecutionContext<'m>,
+    launch: &'m Launch<'m>,
     timing: &'m Timing,
     source: &'s mut dyn Source,
     entry: u32,
@@ -73,7 +63,7 @@ pub(super) struct Processor<'m, 's> {
 
 impl<'m, 's> Processor<'m, 's> {
     pub fn new(
-        context: &'m ExecutionContext<'m>,
+        launch: &'m Launch<'m>,
         timing: &'m Timing,
         entry: u32,
         source: &'s mut dyn Source,
@@ -87,7 +77,7 @@ impl<'m, 's> Processor<'m, 's> {
         };
         let bank = |_| {
             let mut block = Block::new();
-            block.prepare(&context.program.decoded().steps, context.constants);
+            block.prepare(&launch.program.steps, launch.constants);
             Bank {
                 block,
                 subchunks: vec![empty; BLOCK],
@@ -100,11 +90,11 @@ impl<'m, 's> Processor<'m, 's> {
         let banks = (timing.config.chunks.resident as usize).div_ceil(SLOTS);
         let at = vec![AtPc::default(); timing.costs.len()];
         Processor {
-            context,
+            launch,
             timing,
             source,
             entry,
-            executor: Executor::new(context),
+            executor: Executor::new(launch),
             banks: (0..banks).map(bank).collect(),
             cycle: 0,
             free: [0; Unit::COUNT],
@@ -226,7 +216,7 @@ impl<'m, 's> Processor<'m, 's> {
 
     /// Issues the next instruction of a subchunk.
     fn issue(&mut self, bank: usize, lane: usize) -> Result<(), ExecutionError> {
-        let program = self.context.program.decoded();
+        let program = self.launch.program;
         let b = &mut self.banks[bank];
         let subchunk = &mut b.subchunks[lane];
         let group = subchunk.group;

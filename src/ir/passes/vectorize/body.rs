@@ -7,11 +7,11 @@
 
 use super::signature::{is_packed, passed_types};
 use super::{MAX_INSTS, Variants, VectorizeError};
-use crate::passes::shapes::FunctionShapes;
+use crate::passes::uniformity::FunctionUniformity;
 use crate::{
     BlockId, Const, Function, FunctionBuilder, FunctionKind, Inst, Op, Slot, SlotId, Terminator, Type, Value, Variable,
 };
-use shadewright_base::uniformity::Shape;
+use shadewright_base::uniformity::Uniformity;
 use std::collections::{BTreeSet, HashMap};
 
 /// The lanes that run some code: all, or those where a value holds.
@@ -20,7 +20,7 @@ pub(super) type Mask = Option<Vec<Value>>;
 /// A value of the original function in the one that is made.
 #[derive(Clone, Debug)]
 pub(super) enum Lanes {
-    /// That of the first lane; the others follow from the shape.
+    /// That of the first lane; the others follow from the uniformity.
     First(Value),
     /// One for each lane.
     Each(Vec<Value>),
@@ -37,7 +37,7 @@ enum Home {
 pub(super) struct Body<'v, 'm> {
     pub(super) variants: &'v mut Variants<'m>,
     pub(super) func: &'m Function,
-    pub(super) shapes: &'m FunctionShapes,
+    pub(super) uniformity: &'m FunctionUniformity,
     pub(super) width: usize,
     pub(super) b: FunctionBuilder,
     homes: Vec<Option<Home>>,
@@ -66,14 +66,14 @@ impl<'v, 'm> Body<'v, 'm> {
     /// instructions it may have.
     pub(super) fn new(
         variants: &'v mut Variants<'m>,
-        shapes: &'m FunctionShapes,
+        uniformity: &'m FunctionUniformity,
         masked: bool,
         left: usize,
     ) -> Result<Self, VectorizeError> {
-        let func = &variants.module.functions[shapes.function];
-        let name = variants.name(shapes, masked);
+        let func = &variants.module.functions[uniformity.function];
+        let name = variants.name(uniformity, masked);
         let never = || VectorizeError::NeverReturns { function: func.name.clone() };
-        let reconvergence = &shapes.solution().reconvergence;
+        let reconvergence = &uniformity.solution().reconvergence;
         let ends = func.reverse_postorder().iter().all(|b| reconvergence[b.0 as usize].is_some());
         ends.then_some(()).ok_or_else(never)?;
         let width = variants.width as usize;
@@ -83,7 +83,7 @@ impl<'v, 'm> Body<'v, 'm> {
         let mut body = Body {
             variants,
             func,
-            shapes,
+            uniformity,
             width,
             b,
             homes: vec![None; func.values.len()],
@@ -92,7 +92,7 @@ impl<'v, 'm> Body<'v, 'm> {
             slots: Vec::new(),
             entry_mask: None,
             truth,
-            outlives: outlives(func, shapes),
+            outlives: outlives(func, uniformity),
             masks: HashMap::new(),
             blocks: HashMap::new(),
             expanded: HashMap::new(),
@@ -113,29 +113,29 @@ impl<'v, 'm> Body<'v, 'm> {
     fn declare(&mut self, masked: bool) {
         let (func, width) = (self.func, self.width as u32);
         for (param, &value) in func.params.iter().zip(func.param_values()) {
-            let types = passed_types(param.ty, self.shapes.of(value), width);
+            let types = passed_types(param.ty, self.uniformity.of(value), width);
             let name =
                 |n: usize| if types.len() == 1 { param.name.clone() } else { format!("{}.{n}", param.name).into() };
             let passed = types.iter().enumerate().map(|(n, ty)| self.b.param_of(name(n), *ty, param.kind)).collect();
-            let lanes = self.unpacked(passed, param.ty, self.shapes.of(value));
+            let lanes = self.unpacked(passed, param.ty, self.uniformity.of(value));
             self.keep(value, lanes);
         }
         if masked {
-            let types = passed_types(Type::Bool, Shape::Varying, width);
+            let types = passed_types(Type::Bool, Uniformity::Varying, width);
             let passed = types.iter().enumerate().map(|(n, ty)| self.b.implicit_param(format!("mask.{n}"), *ty));
             let passed = passed.collect();
-            if let Lanes::Each(mask) = self.unpacked(passed, Type::Bool, Shape::Varying) {
+            if let Lanes::Each(mask) = self.unpacked(passed, Type::Bool, Uniformity::Varying) {
                 self.entry_mask = Some(mask);
             }
         }
-        for (result, shape) in func.results.iter().zip(self.shapes.results()) {
-            let types = passed_types(result.ty, shape, width);
+        for (result, uniformity) in func.results.iter().zip(self.uniformity.results()) {
+            let types = passed_types(result.ty, uniformity, width);
             let name =
                 |n: usize| if types.len() == 1 { result.name.clone() } else { format!("{}.{n}", result.name).into() };
             types.iter().enumerate().for_each(|(n, ty)| self.b.result(name(n), *ty));
         }
         for (Slot { name, ty, len }, number) in func.slots.iter().zip(0..) {
-            let count = if self.shapes.slot(SlotId(number)).is_uniform() { 1 } else { self.width };
+            let count = if self.uniformity.slot(SlotId(number)).is_uniform() { 1 } else { self.width };
             let one = |n: usize| if count == 1 { name.clone() } else { format!("{name}.{n}").into() };
             let slots = (0..count).map(|n| self.b.slot(one(n), *ty, *len)).collect();
             self.slots.push(slots);
@@ -159,7 +159,7 @@ impl<'v, 'm> Body<'v, 'm> {
         for id in self.func.block_ids() {
             let block = self.func.block(id);
             let mut used = |v: Value| {
-                if !self.constants.contains_key(&v) && self.shapes.is_left_apart(v, id) {
+                if !self.constants.contains_key(&v) && self.uniformity.is_left_apart(v, id) {
                     found.insert(v);
                 }
             };
@@ -188,9 +188,9 @@ impl<'v, 'm> Body<'v, 'm> {
 
     // --- values ---
 
-    /// The shape of a value where a block uses it.
-    pub(super) fn shape(&self, value: Value, block: BlockId) -> Shape {
-        self.shapes.at(value, block)
+    /// The uniformity of a value where a block uses it.
+    pub(super) fn uniformity(&self, value: Value, block: BlockId) -> Uniformity {
+        self.uniformity.at(value, block)
     }
 
     /// A value where a block uses it: its first lane when it is uniform or affine there.
@@ -198,7 +198,7 @@ impl<'v, 'm> Body<'v, 'm> {
         if let Some(&constant) = self.constants.get(&value) {
             return Lanes::First(constant);
         }
-        if self.shapes.is_left_apart(value, block)
+        if self.uniformity.is_left_apart(value, block)
             && let Some(variables) = self.apart.get(&value)
         {
             return Lanes::Each(variables.clone().into_iter().map(|v| self.b.read(v)).collect());
@@ -220,14 +220,14 @@ impl<'v, 'm> Body<'v, 'm> {
     /// Each lane of a value where a block uses it.
     pub(super) fn each(&mut self, value: Value, block: BlockId) -> Vec<Value> {
         let lanes = self.get(value, block);
-        self.expand(lanes, self.shapes.of(value))
+        self.expand(lanes, self.uniformity.of(value))
     }
 
-    /// Each lane of a value of a shape.
-    pub(super) fn expand(&mut self, lanes: Lanes, shape: Shape) -> Vec<Value> {
+    /// Each lane of a value of a uniformity.
+    pub(super) fn expand(&mut self, lanes: Lanes, uniformity: Uniformity) -> Vec<Value> {
         let (first, stride) = match lanes {
             Lanes::Each(lanes) => return lanes,
-            Lanes::First(first) => (first, shape.stride().unwrap_or(0)),
+            Lanes::First(first) => (first, uniformity.stride().unwrap_or(0)),
         };
         if stride == 0 {
             return vec![first; self.width];
@@ -259,9 +259,9 @@ impl<'v, 'm> Body<'v, 'm> {
             return home.clone();
         }
         let ty = self.func.ty(value);
-        let home = match self.shapes.of(value) {
-            Shape::Affine { .. } => Home::First(self.b.variable(ty)),
-            Shape::Varying => Home::Each((0..self.width).map(|_| self.b.variable(ty)).collect()),
+        let home = match self.uniformity.of(value) {
+            Uniformity::Affine { .. } => Home::First(self.b.variable(ty)),
+            Uniformity::Varying => Home::Each((0..self.width).map(|_| self.b.variable(ty)).collect()),
         };
         self.homes[value.0 as usize] = Some(home.clone());
         home
@@ -273,7 +273,7 @@ impl<'v, 'm> Body<'v, 'm> {
             (Home::First(variable), Lanes::First(first)) => self.b.write(variable, first),
             (Home::First(variable), Lanes::Each(lanes)) => self.b.write(variable, lanes[0]),
             (Home::Each(variables), lanes) => {
-                let lanes = self.expand(lanes, Shape::UNIFORM);
+                let lanes = self.expand(lanes, Uniformity::UNIFORM);
                 variables.into_iter().zip(lanes).for_each(|(v, lane)| self.b.write(v, lane));
             }
         }
@@ -295,11 +295,11 @@ impl<'v, 'm> Body<'v, 'm> {
     pub(super) fn pass(&mut self, from: BlockId, to: BlockId, args: &[Value], mask: &Mask) {
         let params = &self.func.block(to).params;
         let given: Vec<Lanes> = args.iter().map(|arg| self.get(*arg, from)).collect();
-        let shapes: Vec<Shape> = args.iter().map(|arg| self.shapes.of(*arg)).collect();
-        let any = mask.as_ref().filter(|_| params.iter().any(|p| self.shapes.of(*p) != Shape::Varying));
+        let uniformities: Vec<Uniformity> = args.iter().map(|arg| self.uniformity.of(*arg)).collect();
+        let any = mask.as_ref().filter(|_| params.iter().any(|p| self.uniformity.of(*p) != Uniformity::Varying));
         let any = any.map(|mask| self.any(mask));
         let mut new = Vec::new();
-        for ((&param, lanes), shape) in params.iter().zip(given).zip(shapes) {
+        for ((&param, lanes), uniformity) in params.iter().zip(given).zip(uniformities) {
             match self.home(param) {
                 Home::First(variable) => {
                     let Lanes::First(first) = lanes else { continue };
@@ -307,7 +307,7 @@ impl<'v, 'm> Body<'v, 'm> {
                     new.push((variable, self.chosen(any, first, old)));
                 }
                 Home::Each(variables) => {
-                    let lanes = self.expand(lanes, shape);
+                    let lanes = self.expand(lanes, uniformity);
                     for (n, (variable, lane)) in variables.into_iter().zip(lanes).enumerate() {
                         let old = mask.as_ref().map_or(lane, |_| self.b.read(variable));
                         new.push((variable, self.chosen(mask.as_ref().map(|m| m[n]), lane, old)));
@@ -364,9 +364,9 @@ impl<'v, 'm> Body<'v, 'm> {
 
     // --- what is passed ---
 
-    /// The values that stand for lanes of a type and shape where functions are called.
-    pub(super) fn packed(&mut self, lanes: Lanes, own: Shape, ty: Type, shape: Shape) -> Vec<Value> {
-        if shape != Shape::Varying {
+    /// The values that stand for lanes of a type and uniformity where functions are called.
+    pub(super) fn packed(&mut self, lanes: Lanes, own: Uniformity, ty: Type, uniformity: Uniformity) -> Vec<Value> {
+        if uniformity != Uniformity::Varying {
             return match lanes {
                 Lanes::First(first) => vec![first],
                 Lanes::Each(lanes) => vec![lanes[0]],
@@ -383,8 +383,8 @@ impl<'v, 'm> Body<'v, 'm> {
     }
 
     /// The lanes that values stand for.
-    pub(super) fn unpacked(&mut self, passed: Vec<Value>, ty: Type, shape: Shape) -> Lanes {
-        if shape != Shape::Varying {
+    pub(super) fn unpacked(&mut self, passed: Vec<Value>, ty: Type, uniformity: Uniformity) -> Lanes {
+        if uniformity != Uniformity::Varying {
             return Lanes::First(passed[0]);
         }
         if !is_packed(ty) || self.width == 1 {
@@ -413,17 +413,17 @@ impl<'v, 'm> Body<'v, 'm> {
     pub(super) fn give(&mut self, block: BlockId) {
         let Terminator::Return(values) = &self.func.block(block).term else { return };
         let mut results = Vec::new();
-        for ((&value, result), shape) in values.iter().zip(&self.func.results).zip(self.shapes.results()) {
+        for ((&value, result), uniformity) in values.iter().zip(&self.func.results).zip(self.uniformity.results()) {
             let lanes = self.get(value, block);
-            results.extend(self.packed(lanes, self.shapes.of(value), result.ty, shape));
+            results.extend(self.packed(lanes, self.uniformity.of(value), result.ty, uniformity));
         }
         self.b.ret(results);
     }
 }
 
 /// The headers of loops after which their parameters are used.
-fn outlives(func: &Function, shapes: &FunctionShapes) -> BTreeSet<BlockId> {
-    let loops = &shapes.solution().loops;
+fn outlives(func: &Function, uniformity: &FunctionUniformity) -> BTreeSet<BlockId> {
+    let loops = &uniformity.solution().loops;
     let headers = loops.all.iter().enumerate();
     let params = headers.flat_map(|(l, one)| {
         let header = BlockId(one.header);

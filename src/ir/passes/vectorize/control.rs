@@ -10,7 +10,7 @@ impl Body<'_, '_> {
     /// reconverge.
     pub(super) fn skeleton(&mut self) -> Result<(), VectorizeError> {
         let order = self.func.reverse_postorder();
-        let own: Vec<BlockId> = order.into_iter().filter(|b| !self.shapes.is_masked(*b)).collect();
+        let own: Vec<BlockId> = order.into_iter().filter(|b| !self.uniformity.is_masked(*b)).collect();
         for &id in &own {
             let made = if id.0 == 0 { self.b.current() } else { self.b.block() };
             self.blocks.insert(id, made);
@@ -34,7 +34,7 @@ impl Body<'_, '_> {
                 Ok(())
             }
             Terminator::Jump(target) => self.go(id, target),
-            Terminator::Branch(condition, then, otherwise) if self.shapes.diverges(id) => {
+            Terminator::Branch(condition, then, otherwise) if self.uniformity.diverges(id) => {
                 let (taken, left) = self.divided(*condition, id, self.entry_mask.clone());
                 let join = self.resolve(then.block);
                 self.linear(id, join, &[Way { target: then, mask: taken }, Way { target: otherwise, mask: left }])?;
@@ -70,8 +70,8 @@ impl Body<'_, '_> {
 
     /// The first block from one on that runs under no mask.
     fn resolve(&self, mut block: BlockId) -> BlockId {
-        while self.shapes.is_masked(block)
-            && let Some(next) = self.shapes.solution().reconvergence[block.0 as usize]
+        while self.uniformity.is_masked(block)
+            && let Some(next) = self.uniformity.solution().reconvergence[block.0 as usize]
         {
             block = BlockId(next);
         }

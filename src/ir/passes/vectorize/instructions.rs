@@ -3,9 +3,9 @@
 use super::VectorizeError;
 use super::body::{Body, Lanes, Mask};
 use crate::abi::LaneIntrinsic;
-use crate::passes::shapes::is_opaque;
+use crate::passes::uniformity::is_opaque;
 use crate::{BlockId, Inst, Op, SlotId, Type, Value};
-use shadewright_base::uniformity::Shape;
+use shadewright_base::uniformity::Uniformity;
 use std::sync::Arc;
 
 impl Body<'_, '_> {
@@ -56,7 +56,7 @@ impl Body<'_, '_> {
     fn pure(&mut self, block: BlockId, inst: &Inst) {
         let [result] = inst.results[..] else { return };
         let ty = self.func.ty(result);
-        if self.shapes.of(result) != Shape::Varying {
+        if self.uniformity.of(result) != Uniformity::Varying {
             let args: Vec<Value> = inst.args.iter().map(|a| self.first(*a, block)).collect();
             let first = self.b.op_as(inst.op.clone(), &args, ty);
             return self.keep(result, Lanes::First(first));
@@ -72,7 +72,7 @@ impl Body<'_, '_> {
         let ty = self.func.ty(*result);
         let slots = self.slots[slot.0 as usize].clone();
         let (index, result) = (*index, *result);
-        if self.shapes.of(result) != Shape::Varying {
+        if self.uniformity.of(result) != Uniformity::Varying {
             let index = self.first(index, block);
             let first = self.b.op_as(Op::SlotLoad(slots[0]), &[index], ty);
             return self.keep(result, Lanes::First(first));
@@ -88,14 +88,14 @@ impl Body<'_, '_> {
         let &[index, element] = &inst.args[..] else { return };
         let slots = self.slots[slot.0 as usize].clone();
         if let [one] = slots[..]
-            && self.shapes.slot(slot).is_uniform()
+            && self.uniformity.slot(slot).is_uniform()
         {
             let (index, element) = (self.first(index, block), self.first(element, block));
             return self.b.effect(Op::SlotStore(one), &[index, element]);
         }
         let ty = self.func.ty(element);
         let (index, element) = (self.each(index, block), self.each(element, block));
-        let is_masked = self.shapes.is_masked(block);
+        let is_masked = self.uniformity.is_masked(block);
         for (l, &slot) in slots.iter().enumerate() {
             let new = match mask.as_ref().filter(|_| is_masked) {
                 Some(mask) if mask[l] != self.truth[1] => {
@@ -132,7 +132,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A call of a function: of the one for the shapes of the arguments.
+    /// A call of a function: of the one for the uniformity of the arguments.
     fn call(&mut self, block: BlockId, inst: &Inst, name: &Arc<str>, mask: &Mask) -> Result<(), VectorizeError> {
         let module = self.variants.module;
         let Some(number) = module.functions.iter().position(|f| f.name == *name) else {
@@ -143,32 +143,35 @@ impl Body<'_, '_> {
             self.call_each(block, inst);
             return Ok(());
         }
-        let shapes: Vec<Shape> = inst.args.iter().map(|a| self.shape(*a, block)).collect();
-        let Some(called) = self.variants.shapes.called(number, &shapes) else {
+        let uniformities: Vec<Uniformity> = inst.args.iter().map(|a| self.uniformity(*a, block)).collect();
+        let Some(called) = self.variants.uniformity.called(number, &uniformities) else {
             return Err(self.refuse(inst, "calls a function of which nothing is known"));
         };
         let name = self.variants.name(called, mask.is_some());
         let mut args = Vec::new();
-        for ((&arg, own), (shape, param)) in inst.args.iter().zip(shapes).zip(called.params.iter().zip(&callee.params))
+        for ((&arg, own), (uniformity, param)) in
+            inst.args.iter().zip(uniformities).zip(called.params.iter().zip(&callee.params))
         {
             let lanes = self.get(arg, block);
-            args.extend(self.packed(lanes, own, param.ty, *shape));
+            args.extend(self.packed(lanes, own, param.ty, *uniformity));
         }
         if let Some(mask) = mask {
             let lanes = Lanes::Each(mask.clone());
-            args.extend(self.packed(lanes, Shape::Varying, Type::Bool, Shape::Varying));
+            args.extend(self.packed(lanes, Uniformity::Varying, Type::Bool, Uniformity::Varying));
         }
         let results = called.results();
         let width = self.width as u32;
-        let passed = |(r, shape): (&crate::ResultInfo, &Shape)| super::signature::passed_types(r.ty, *shape, width);
+        let passed = |(r, uniformity): (&crate::ResultInfo, &Uniformity)| {
+            super::signature::passed_types(r.ty, *uniformity, width)
+        };
         let types: Vec<Vec<Type>> = callee.results.iter().zip(&results).map(passed).collect();
         let mut values = self.b.call(name, args, &types.concat()).into_iter();
-        for (((&result, own), shape), types) in inst.results.iter().zip(&callee.results).zip(results).zip(types) {
+        for (((&result, own), uniformity), types) in inst.results.iter().zip(&callee.results).zip(results).zip(types) {
             let values = values.by_ref().take(types.len()).collect();
-            let lanes = self.unpacked(values, own.ty, shape);
-            let lanes = match self.shapes.of(result) {
-                Shape::Varying => Lanes::Each(self.expand(lanes, shape)),
-                Shape::Affine { .. } => lanes,
+            let lanes = self.unpacked(values, own.ty, uniformity);
+            let lanes = match self.uniformity.of(result) {
+                Uniformity::Varying => Lanes::Each(self.expand(lanes, uniformity)),
+                Uniformity::Affine { .. } => lanes,
             };
             self.keep(result, lanes);
         }
@@ -178,7 +181,7 @@ impl Body<'_, '_> {
     /// A call of a function that has no other form: one for each lane.
     fn call_each(&mut self, block: BlockId, inst: &Inst) {
         let types: Vec<Type> = inst.results.iter().map(|r| self.func.ty(*r)).collect();
-        let is_varying = inst.results.iter().any(|r| self.shapes.of(*r) == Shape::Varying);
+        let is_varying = inst.results.iter().any(|r| self.uniformity.of(*r) == Uniformity::Varying);
         let args: Vec<Vec<Value>> = inst.args.iter().map(|a| self.each(*a, block)).collect();
         let count = if is_varying { self.width } else { 1 };
         let call = |l: usize| {

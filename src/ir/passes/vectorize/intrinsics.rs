@@ -4,7 +4,7 @@ use super::VectorizeError;
 use super::body::{Body, Lanes, Mask};
 use crate::abi::{LaneIntrinsic, Reduction};
 use crate::{BlockId, Const, Inst, Op, Type, Value};
-use shadewright_base::uniformity::Shape;
+use shadewright_base::uniformity::Uniformity;
 
 impl Body<'_, '_> {
     pub(super) fn between_lanes(
@@ -22,7 +22,7 @@ impl Body<'_, '_> {
             return Err(self.refuse(inst, "has other operands than its name says"));
         };
         let second = inst.args.get(1).copied();
-        if second.is_some_and(|v| !self.shape(v, block).is_uniform()) {
+        if second.is_some_and(|v| !self.uniformity(v, block).is_uniform()) {
             return Err(self.refuse(inst, "needs a uniform number of lanes"));
         }
         let lanes = match inst.args.first() {
@@ -50,8 +50,8 @@ impl Body<'_, '_> {
             LaneIntrinsic::Shuffle => {
                 let by = second.map(|by| self.first(by, block));
                 let lanes = self.rotated(lanes, by, second);
-                let shape = self.shapes.of(*result);
-                let lanes = if shape.is_uniform() { Lanes::First(lanes[0]) } else { Lanes::Each(lanes) };
+                let uniformity = self.uniformity.of(*result);
+                let lanes = if uniformity.is_uniform() { Lanes::First(lanes[0]) } else { Lanes::Each(lanes) };
                 self.keep(*result, lanes);
                 return Ok(());
             }
@@ -61,9 +61,9 @@ impl Body<'_, '_> {
             }
             LaneIntrinsic::Reduce(reduction) => self.reduced(&active, &lanes, reduction),
         };
-        let lanes = match self.shapes.of(*result) {
-            Shape::Varying => Lanes::Each(vec![value; self.width]),
-            Shape::Affine { .. } => Lanes::First(value),
+        let lanes = match self.uniformity.of(*result) {
+            Uniformity::Varying => Lanes::Each(vec![value; self.width]),
+            Uniformity::Affine { .. } => Lanes::First(value),
         };
         self.keep(*result, lanes);
         Ok(())

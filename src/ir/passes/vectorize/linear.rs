@@ -52,13 +52,13 @@ impl Body<'_, '_> {
         let mut blocks = BTreeSet::new();
         let mut work: Vec<BlockId> = ways.iter().map(|w| w.target.block).collect();
         while let Some(block) = work.pop() {
-            if self.shapes.is_masked(block) && blocks.insert(block) {
+            if self.uniformity.is_masked(block) && blocks.insert(block) {
                 work.extend(self.func.block(block).term.targets().map(|t| t.block));
             }
         }
-        let loops = &self.shapes.solution().loops;
-        let is_outside = |l: &u32| !self.shapes.is_masked(BlockId(loops.all[*l as usize].header));
-        let first = ways.iter().map(|w| w.target.block).find(|b| self.shapes.is_masked(*b)).unwrap_or(from);
+        let loops = &self.uniformity.solution().loops;
+        let is_outside = |l: &u32| !self.uniformity.is_masked(BlockId(loops.all[*l as usize].header));
+        let first = ways.iter().map(|w| w.target.block).find(|b| self.uniformity.is_masked(*b)).unwrap_or(from);
         let mut level = self.level(loops.around(first.0).find(is_outside), &blocks, 0);
         self.start(&level);
         for way in ways {
@@ -71,7 +71,7 @@ impl Body<'_, '_> {
 
     /// The level of the blocks whose innermost loop is `around`.
     fn level(&self, around: Option<u32>, blocks: &BTreeSet<BlockId>, depth: usize) -> Level {
-        let solution = self.shapes.solution();
+        let solution = self.uniformity.solution();
         let position = |b: BlockId| solution.graph.position[b.0 as usize];
         let mut items: Vec<(Option<u32>, Item)> = Vec::new();
         let mut inner = BTreeSet::new();
@@ -101,7 +101,7 @@ impl Body<'_, '_> {
     fn head(&self, item: Item) -> BlockId {
         match item {
             Item::Block(block) => block,
-            Item::Loop(l) => BlockId(self.shapes.solution().loops.all[l as usize].header),
+            Item::Loop(l) => BlockId(self.uniformity.solution().loops.all[l as usize].header),
         }
     }
 
@@ -110,7 +110,7 @@ impl Body<'_, '_> {
         match item {
             Item::Block(block) => vec![block],
             Item::Loop(l) => {
-                let loops = &self.shapes.solution().loops;
+                let loops = &self.uniformity.solution().loops;
                 level.blocks.iter().copied().filter(|b| loops.holds(l, b.0)).collect()
             }
         }
@@ -142,7 +142,7 @@ impl Body<'_, '_> {
     fn enter(&mut self, level: &mut Level, from: BlockId, way: &Way<'_>) {
         let Way { target: Target { block: to, args }, mask } = way;
         let is_first = level.entered.insert(*to);
-        if self.shapes.is_masked(*to) {
+        if self.uniformity.is_masked(*to) {
             let old = self.mask(*to);
             let new: Vec<Value> = old.into_iter().zip(mask).map(|(old, lane)| self.or(old, *lane)).collect();
             self.write_mask(*to, &new);
@@ -150,7 +150,7 @@ impl Body<'_, '_> {
         // What the first lanes pass is overwritten for those that come later, unless the block is
         // outside of the loop: others may have gone there in an earlier iteration.
         let is_here = match level.inside {
-            Some((l, header)) => *to != header && self.shapes.solution().loops.holds(l, to.0),
+            Some((l, header)) => *to != header && self.uniformity.solution().loops.holds(l, to.0),
             None => true,
         };
         // What a header is passed for the next iteration must not change what lanes that left the
@@ -163,7 +163,7 @@ impl Body<'_, '_> {
 
     /// The edges that lead back to a header.
     fn latches(&self, header: BlockId) -> usize {
-        let solution = self.shapes.solution();
+        let solution = self.uniformity.solution();
         let position = |n: u32| solution.graph.position[n as usize];
         let before = solution.graph.predecessors[header.0 as usize].iter();
         before.filter(|p| position(**p).is_some() && position(**p) >= position(header.0)).count()
@@ -250,7 +250,7 @@ impl Body<'_, '_> {
                 Ok(())
             }
             Terminator::Branch(condition, then, otherwise) => {
-                if !self.shapes.diverges(block)
+                if !self.uniformity.diverges(block)
                     && let Some(arms) = self.arms(level, block, [then.block, otherwise.block])
                 {
                     let condition = self.first(*condition, block);
@@ -267,11 +267,11 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Leaves a loop when no lane continues in it, where that shows in the middle: all lanes that are
-    /// in it went one of the ways from a block.
+    /// Leaves a loop when no lane continues in it, where that shows in the middle: all lanes that
+    /// are in it went one of the ways from a block.
     fn leave_early(&mut self, level: &Level, block: BlockId, ways: &[Way<'_>; 2]) {
         let (Some(exit), Some((l, header))) = (level.exit, level.inside) else { return };
-        let stays = |w: &&Way<'_>| self.shapes.solution().loops.holds(l, w.target.block.0);
+        let stays = |w: &&Way<'_>| self.uniformity.solution().loops.holds(l, w.target.block.0);
         let staying: Vec<&Way<'_>> = ways.iter().filter(stays).collect();
         let [way] = staying[..] else { return };
         let pending = |b: &BlockId| {
@@ -294,7 +294,7 @@ impl Body<'_, '_> {
             return None;
         }
         let header = level.inside.map(|(_, header)| header);
-        let join = self.shapes.solution().reconvergence[block.0 as usize].map(BlockId);
+        let join = self.uniformity.solution().reconvergence[block.0 as usize].map(BlockId);
         let arm = |target: BlockId| {
             let mut arm = BTreeSet::new();
             let mut work = vec![target];
@@ -309,7 +309,7 @@ impl Body<'_, '_> {
         let arms = targets.map(arm);
         let is_empty = arms.iter().all(BTreeSet::is_empty);
         let is_alone = |arm: &BTreeSet<BlockId>| {
-            let before = |b: &BlockId| self.shapes.solution().graph.predecessors[b.0 as usize].iter();
+            let before = |b: &BlockId| self.uniformity.solution().graph.predecessors[b.0 as usize].iter();
             arm.iter().all(|b| before(b).all(|p| *p == block.0 || arm.contains(&BlockId(*p))))
         };
         (!is_empty && arms[0].is_disjoint(&arms[1]) && arms.iter().all(is_alone)).then_some(arms)

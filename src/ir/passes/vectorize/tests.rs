@@ -3,10 +3,10 @@ use crate::passes::{Pipeline, lanes, testing::module};
 use crate::random::{self, Random};
 use crate::{Const, EmptyWorld, Limits, Module, Type, eval, verify};
 use proptest::prelude::*;
-use shadewright_base::uniformity::Shape;
+use shadewright_base::uniformity::Uniformity;
 
 /// Vectorizes function `f`.
-fn vector(m: &Module, width: u32, params: &[Shape]) -> Vectorized {
+fn vector(m: &Module, width: u32, params: &[Uniformity]) -> Vectorized {
     let v = vectorize(m, "f", width, params).unwrap_or_else(|e| panic!("{e}\n{m}"));
     let mut all = v.module.clone();
     lanes::define(&mut all);
@@ -28,7 +28,7 @@ fn run_alone(m: &Module, lanes: &[Vec<Const>]) -> Vec<Vec<Const>> {
 
 /// Asserts that lanes of a program give what each gives alone.
 #[track_caller]
-fn check(text: &str, params: &[Shape], lanes: &[Vec<Const>]) -> Vectorized {
+fn check(text: &str, params: &[Uniformity], lanes: &[Vec<Const>]) -> Vectorized {
     let m = module(text);
     let v = vector(&m, lanes.len() as u32, params);
     assert_eq!(run(&v, lanes), run_alone(&m, lanes), "{}", v.module);
@@ -65,8 +65,8 @@ b0:
 
 #[test]
 fn operations_between_lanes_give_the_table_of_the_thesis() {
-    for shape in [Shape::LANE, Shape::affine(1), Shape::Varying] {
-        let v = vector(&module(BETWEEN), 4, &[shape]);
+    for uniformity in [Uniformity::LANE, Uniformity::affine(1), Uniformity::Varying] {
+        let v = vector(&module(BETWEEN), 4, &[uniformity]);
         let lanes: Vec<Vec<Const>> = (0..4).map(|i| vec![Const::U32(i)]).collect();
         for (lane, results) in run(&v, &lanes).into_iter().enumerate() {
             let truth = [false, true, false, true].map(Const::Bool);
@@ -96,9 +96,9 @@ b2:
 b3:
   ret v3
 }";
-    check(text, &[Shape::Varying], &integers(&[3, 0, 7, -2]));
-    check(text, &[Shape::affine(2)], &integers(&[1, 3, 5, 7]));
-    let v = check(text, &[Shape::UNIFORM], &integers(&[5, 5]));
+    check(text, &[Uniformity::Varying], &integers(&[3, 0, 7, -2]));
+    check(text, &[Uniformity::affine(2)], &integers(&[1, 3, 5, 7]));
+    let v = check(text, &[Uniformity::UNIFORM], &integers(&[5, 5]));
     assert!(v.results[0].is_uniform());
     assert_eq!(v.module.function(&v.name).map(|f| f.blocks.len()), Some(4), "{}", v.module);
 }
@@ -136,10 +136,10 @@ b7(v16: i32):
 
 #[test]
 fn a_lane_breaks_out_of_two_loops_while_others_stay() {
-    for shape in [Shape::Varying, Shape::affine(3)] {
-        check(NESTED_BREAK, &[shape], &integers(&[0, 3, 6, 9, 12, 15, 18, 21]));
+    for uniformity in [Uniformity::Varying, Uniformity::affine(3)] {
+        check(NESTED_BREAK, &[uniformity], &integers(&[0, 3, 6, 9, 12, 15, 18, 21]));
     }
-    check(NESTED_BREAK, &[Shape::Varying], &integers(&[100, 2]));
+    check(NESTED_BREAK, &[Uniformity::Varying], &integers(&[100, 2]));
 }
 
 #[test]
@@ -167,8 +167,8 @@ b4:
   ret v7
 }";
     let lanes: Vec<Vec<Const>> = [1, 2, 3, 5].iter().map(|i| vec![Const::I32(*i), Const::I32(9)]).collect();
-    check(text, &[Shape::Varying, Shape::UNIFORM], &lanes);
-    check(text, &[Shape::Varying, Shape::Varying], &lanes);
+    check(text, &[Uniformity::Varying, Uniformity::UNIFORM], &lanes);
+    check(text, &[Uniformity::Varying, Uniformity::Varying], &lanes);
 }
 
 #[test]
@@ -216,7 +216,7 @@ b6:
 }}"
     )
     .replace("jump b1(v20, v20)", "v40: u32 = const 7\n  jump b1(v20, v20)");
-    let v = check(&text, &[Shape::Varying], &integers(&[40, 10, 70, 35, 30, 0, 99, 50]));
+    let v = check(&text, &[Uniformity::Varying], &integers(&[40, 10, 70, 35, 30, 0, 99, 50]));
     // All lanes store the same elements: there is one tree.
     assert_eq!(v.module.function(&v.name).map(|f| f.slots.len()), Some(1));
 }
@@ -245,8 +245,8 @@ b0:
   v1: i32 = call fib(v0)
   ret v1
 }";
-    check(text, &[Shape::Varying], &integers(&[1, 9, 0, 6]));
-    let v = check(text, &[Shape::UNIFORM], &integers(&[8, 8]));
+    check(text, &[Uniformity::Varying], &integers(&[1, 9, 0, 6]));
+    let v = check(text, &[Uniformity::UNIFORM], &integers(&[8, 8]));
     assert!(v.results[0].is_uniform());
 }
 
@@ -267,7 +267,7 @@ b0:
   ret v3, v4, v5
 }";
     let lanes: Vec<Vec<Const>> = [1.0, 2.5].iter().map(|x| vec![Const::F32(0.5), Const::F32(*x)]).collect();
-    let v = check(text, &[Shape::UNIFORM, Shape::Varying], &lanes);
+    let v = check(text, &[Uniformity::UNIFORM, Uniformity::Varying], &lanes);
     let names: Vec<&str> = v.module.functions.iter().map(|f| &*f.name).collect();
     assert_eq!(names, ["g", "f", "f.x2.uv", "g.x2.uu", "g.x2.vu"]);
 }
@@ -287,7 +287,7 @@ b0:
   v9: f32 = call lanes.max.f32(v0)
   ret v7, v8, v9
 }";
-    let v = vector(&module(text), 4, &[Shape::Varying]);
+    let v = vector(&module(text), 4, &[Uniformity::Varying]);
     assert_eq!(v.results.iter().map(|s| s.is_uniform()).collect::<Vec<_>>(), [false, true, true]);
     let lanes: Vec<Vec<Const>> = [3.0, 9.0, -4.0, 5.0].iter().map(|x| vec![Const::F32(*x)]).collect();
     assert_eq!(run(&v, &lanes), vec![vec![Const::F32(9.0); 3]; 4]);
@@ -315,7 +315,7 @@ b1:
 b2(v13: bool, v14: bool, v15: u32, v16: i32, v17: i32):
   ret v13, v14, v15, v16, v17
 }";
-    let v = vector(&module(text), 4, &[Shape::Varying]);
+    let v = vector(&module(text), 4, &[Uniformity::Varying]);
     let results = run(&v, &integers(&[1, 5, 0, 3]));
     let expected = |lane: usize| match lane {
         1 | 3 => vec![Const::Bool(true), Const::Bool(true), Const::U32(0b1010), Const::I32(8), Const::I32(3)],
@@ -332,13 +332,13 @@ b0:
   v3: i32 = call lanes.extract.i32(v0, v1)
   ret v2, v3
 }";
-    let v = vector(&module(text), 8, &[Shape::Varying, Shape::UNIFORM]);
+    let v = vector(&module(text), 8, &[Uniformity::Varying, Uniformity::UNIFORM]);
     for by in [0u32, 3, 7, 9] {
         let lanes: Vec<Vec<Const>> = (0..8).map(|l| vec![Const::I32(10 + l), Const::U32(by)]).collect();
         let lane = |l: u32| Const::I32(10 + ((l + by) % 8) as i32);
         assert_eq!(run(&v, &lanes), (0..8).map(|l| vec![lane(l), lane(0)]).collect::<Vec<_>>());
     }
-    let refused = vectorize(&module(text), "f", 8, &[Shape::Varying, Shape::Varying]);
+    let refused = vectorize(&module(text), "f", 8, &[Uniformity::Varying, Uniformity::Varying]);
     let message = refused.map(|v| v.name).expect_err("it is refused").to_string();
     assert_eq!(
         message,
@@ -368,33 +368,33 @@ b0:
         assert_eq!(vectorize(&m, "f", width, &[]).map(|v| v.name), Err(VectorizeError::Width { width }));
     }
     assert!(matches!(
-        vectorize(&m, "f", 2, &[Shape::UNIFORM]),
-        Err(VectorizeError::Shapes { params: 0, shapes: 1, .. })
+        vectorize(&m, "f", 2, &[Uniformity::UNIFORM]),
+        Err(VectorizeError::Parameters { params: 0, given: 1, .. })
     ));
     assert!(matches!(vectorize(&m, "g", 2, &[]), Err(VectorizeError::NoFunction { .. })));
 }
 
-/// Shapes of the parameters of a random program, and arguments of these shapes.
-fn random_lanes(random: &mut Random, width: u32) -> (Vec<Shape>, Vec<Vec<Const>>) {
+/// The uniformity of the parameters of a random program, and arguments of it.
+fn random_lanes(random: &mut Random, width: u32) -> (Vec<Uniformity>, Vec<Vec<Const>>) {
     let mut lanes: Vec<Vec<Const>> = (0..width).map(|_| random::arguments(random)).collect();
     let first = lanes[0].clone();
-    let shapes = first.iter().enumerate().map(|(n, c)| {
+    let uniformities = first.iter().enumerate().map(|(n, c)| {
         let stride = [0, 1, 3][random.below(3)];
-        let shape = match random.below(3) {
-            0 => Shape::UNIFORM,
-            1 if c.ty().is_integer() => Shape::affine(stride),
-            _ => return Shape::Varying,
+        let uniformity = match random.below(3) {
+            0 => Uniformity::UNIFORM,
+            1 if c.ty().is_integer() => Uniformity::affine(stride),
+            _ => return Uniformity::Varying,
         };
         for (l, args) in lanes.iter_mut().enumerate() {
             let base = c.bits()[0];
-            args[n] = match shape.is_uniform() {
+            args[n] = match uniformity.is_uniform() {
                 true => c.clone(),
                 false => Const::of_bits(c.ty(), &[base.wrapping_add(stride * l as u32)]),
             };
         }
-        shape
+        uniformity
     });
-    (shapes.collect(), lanes)
+    (uniformities.collect(), lanes)
 }
 
 fn bits(results: &[Vec<Const>]) -> Vec<Vec<u32>> {
@@ -409,10 +409,15 @@ fn check_random(seed: u64, statements: usize, width: u32) {
         Pipeline::default().run(&mut m, &mut ()).expect("the passes keep the rules");
     }
     for _ in 0..2 {
-        let (shapes, lanes) = random_lanes(&mut random, width);
-        let v = vector(&m, width, &shapes);
+        let (uniformities, lanes) = random_lanes(&mut random, width);
+        let v = vector(&m, width, &uniformities);
         let (vector, alone) = (run(&v, &lanes), run_alone(&m, &lanes));
-        assert_eq!(bits(&vector), bits(&alone), "seed {seed}, {width} lanes, {shapes:?}\non {lanes:?}\n{}", v.module);
+        assert_eq!(
+            bits(&vector),
+            bits(&alone),
+            "seed {seed}, {width} lanes, {uniformities:?}\non {lanes:?}\n{}",
+            v.module
+        );
     }
 }
 
@@ -442,7 +447,7 @@ b0:
   ret v4
 }";
     let m = module(text);
-    let v = vector(&m, 2, &[Shape::UNIFORM, Shape::Varying]);
+    let v = vector(&m, 2, &[Uniformity::UNIFORM, Uniformity::Varying]);
     let matrix = Const::from_floats(&std::array::from_fn::<f32, 16, _>(|i| i as f32)).expect("a matrix");
     let lanes = [1.0, 2.0].map(|x| vec![matrix.clone(), Const::F32(x)]);
     assert_eq!(run(&v, &lanes), run_alone(&m, &lanes));

@@ -1,9 +1,9 @@
-//! Shape analysis: which values of a function have the same bits in all lanes, which grow evenly
-//! from lane to lane, and which differ ([`shadewright_base::uniformity`]).
+//! Uniformity analysis: which values of a function have the same bits in all lanes, which grow
+//! evenly from lane to lane, and which differ ([`shadewright_base::uniformity`]).
 //!
-//! Functions are analyzed once for each signature, the shapes of their arguments, so that a caller
-//! with uniform arguments does not suffer from another. Recursion is a fixed point: a call gives
-//! what is known of its results so far, and callers are analyzed again when that grows.
+//! Functions are analyzed once for each signature, the uniformity of their arguments, so that a
+//! caller with uniform arguments does not suffer from another. Recursion is a fixed point: a call
+//! gives what is known of its results so far, and callers are analyzed again when that grows.
 
 mod flow;
 mod listing;
@@ -15,7 +15,7 @@ pub use listing::listing;
 
 use crate::{BlockId, Function, Module, SlotId, Value};
 use flow::{Described, describe};
-use shadewright_base::uniformity::{Shape, Solution, solve};
+use shadewright_base::uniformity::{Solution, Uniformity, solve};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Signatures of one function that keep all that is known; further ones know uniform arguments from
@@ -24,29 +24,29 @@ const MAX_EXACT: usize = 16;
 /// Signatures of one function; arguments of further ones are varying.
 const MAX_SIGNATURES: usize = 64;
 
-/// The shapes of the functions that one calls, for each signature.
+/// The uniformity of the values of the functions that one calls, for each signature.
 #[derive(Debug)]
-pub struct ModuleShapes {
-    variants: Vec<FunctionShapes>,
-    numbers: HashMap<(usize, Vec<Shape>), usize>,
+pub struct ModuleUniformity {
+    variants: Vec<FunctionUniformity>,
+    numbers: HashMap<(usize, Vec<Uniformity>), usize>,
 }
 
-/// The shapes of a function's values for one signature.
+/// The uniformity of a function's values for one signature.
 #[derive(Clone, Debug)]
-pub struct FunctionShapes {
+pub struct FunctionUniformity {
     /// The number of the function in the module.
     pub function: usize,
-    /// The shapes of its parameters.
-    pub params: Vec<Shape>,
-    results: Vec<Option<Shape>>,
+    /// The uniformity of its parameters.
+    pub params: Vec<Uniformity>,
+    results: Vec<Option<Uniformity>>,
     solution: Solution,
     slots: usize,
     callers: BTreeSet<usize>,
 }
 
-impl FunctionShapes {
-    fn new(function: usize, params: Vec<Shape>, func: &Function) -> FunctionShapes {
-        FunctionShapes {
+impl FunctionUniformity {
+    fn new(function: usize, params: Vec<Uniformity>, func: &Function) -> FunctionUniformity {
+        FunctionUniformity {
             function,
             params,
             results: vec![None; func.results.len()],
@@ -56,14 +56,14 @@ impl FunctionShapes {
         }
     }
 
-    /// The shape of a value where a block uses it.
-    pub fn at(&self, value: Value, block: BlockId) -> Shape {
-        self.solution.at(value.0, block.0).unwrap_or(Shape::UNIFORM)
+    /// The uniformity of a value where a block uses it.
+    pub fn at(&self, value: Value, block: BlockId) -> Uniformity {
+        self.solution.at(value.0, block.0).unwrap_or(Uniformity::UNIFORM)
     }
 
-    /// The shape of a value where it is defined.
-    pub fn of(&self, value: Value) -> Shape {
-        self.solution.shapes[value.0 as usize].unwrap_or(Shape::UNIFORM)
+    /// The uniformity of a value where it is defined.
+    pub fn of(&self, value: Value) -> Uniformity {
+        self.solution.values[value.0 as usize].unwrap_or(Uniformity::UNIFORM)
     }
 
     /// True if lanes that left a loop in different iterations took different values with them.
@@ -71,14 +71,14 @@ impl FunctionShapes {
         self.solution.is_left_apart(value.0, block.0)
     }
 
-    /// The shape of the elements of an array.
-    pub fn slot(&self, slot: SlotId) -> Shape {
-        self.solution.shapes[self.slots + slot.0 as usize].unwrap_or(Shape::UNIFORM)
+    /// The uniformity of the elements of an array.
+    pub fn slot(&self, slot: SlotId) -> Uniformity {
+        self.solution.values[self.slots + slot.0 as usize].unwrap_or(Uniformity::UNIFORM)
     }
 
-    /// The shapes of the results.
-    pub fn results(&self) -> Vec<Shape> {
-        self.results.iter().map(|r| r.unwrap_or(Shape::UNIFORM)).collect()
+    /// The uniformity of the results.
+    pub fn results(&self) -> Vec<Uniformity> {
+        self.results.iter().map(|r| r.unwrap_or(Uniformity::UNIFORM)).collect()
     }
 
     /// True if lanes diverge at the end of a block.
@@ -98,30 +98,30 @@ impl FunctionShapes {
     }
 }
 
-impl ModuleShapes {
+impl ModuleUniformity {
     /// Analyzes a function of a module, and those that it calls, for `lanes` lanes and parameters
-    /// of these shapes. `None` where there is no such function.
-    pub fn new(module: &Module, name: &str, params: &[Shape], lanes: u32) -> Option<ModuleShapes> {
+    /// of this uniformity. `None` where there is no such function.
+    pub fn new(module: &Module, name: &str, params: &[Uniformity], lanes: u32) -> Option<ModuleUniformity> {
         let index = module.index();
         let root = *index.get(name)?;
         let mut described: HashMap<usize, Described> = HashMap::new();
-        let mut shapes = ModuleShapes { variants: Vec::new(), numbers: HashMap::new() };
+        let mut uniformity = ModuleUniformity { variants: Vec::new(), numbers: HashMap::new() };
         let mut work = VecDeque::new();
-        shapes.add(module, root, params.to_vec(), &mut work);
+        uniformity.add(module, root, params.to_vec(), &mut work);
         while let Some(number) = work.pop_front() {
-            let FunctionShapes { function, params, .. } = &shapes.variants[number];
+            let FunctionUniformity { function, params, .. } = &uniformity.variants[number];
             let (function, params) = (*function, params.clone());
             let known = described.entry(function);
             let known = known.or_insert_with(|| describe(&module.functions[function], module, &index, lanes));
             let flow = known.with_params(&params);
             let solution = solve(&flow, |call, args| {
                 let callee = known.callees[call];
-                let callee = shapes.number(module, callee, args, &mut work);
-                shapes.variants[callee].callers.insert(number);
-                shapes.variants[callee].results.clone()
+                let callee = uniformity.number(module, callee, args, &mut work);
+                uniformity.variants[callee].callers.insert(number);
+                uniformity.variants[callee].results.clone()
             });
-            let results: Vec<Option<Shape>> = known.results.iter().map(|r| solution.shapes[*r as usize]).collect();
-            let variant = &mut shapes.variants[number];
+            let results: Vec<Option<Uniformity>> = known.results.iter().map(|r| solution.values[*r as usize]).collect();
+            let variant = &mut uniformity.variants[number];
             let has_changed = std::mem::replace(&mut variant.results, results) != variant.results;
             variant.solution = solution;
             if has_changed {
@@ -130,37 +130,37 @@ impl ModuleShapes {
                 work.extend(waiting);
             }
         }
-        Some(shapes)
+        Some(uniformity)
     }
 
     /// The function that was asked for.
-    pub fn root(&self) -> &FunctionShapes {
+    pub fn root(&self) -> &FunctionUniformity {
         &self.variants[0]
     }
 
     /// All functions and signatures, the one that was asked for first.
-    pub fn all(&self) -> &[FunctionShapes] {
+    pub fn all(&self) -> &[FunctionUniformity] {
         &self.variants
     }
 
-    /// A function that is called with arguments of these shapes.
-    pub fn called(&self, function: usize, args: &[Shape]) -> Option<&FunctionShapes> {
+    /// A function that is called with arguments of this uniformity.
+    pub fn called(&self, function: usize, args: &[Uniformity]) -> Option<&FunctionUniformity> {
         self.numbers.get(&(function, simplified(args))).map(|n| &self.variants[*n])
     }
 
-    /// The number of a function that is called with arguments of these shapes.
-    fn number(&mut self, module: &Module, function: usize, args: &[Shape], work: &mut VecDeque<usize>) -> usize {
+    /// The number of a function that is called with arguments of this uniformity.
+    fn number(&mut self, module: &Module, function: usize, args: &[Uniformity], work: &mut VecDeque<usize>) -> usize {
         let args = simplified(args);
         if let Some(known) = self.numbers.get(&(function, args.clone())) {
             return *known;
         }
         let count = self.variants.iter().filter(|v| v.function == function).count();
-        let widened: Vec<Shape> = match count {
+        let widened: Vec<Uniformity> = match count {
             0..MAX_EXACT => args.clone(),
             MAX_EXACT..MAX_SIGNATURES => {
-                args.iter().map(|s| if s.is_uniform() { Shape::UNIFORM } else { Shape::Varying }).collect()
+                args.iter().map(|s| if s.is_uniform() { Uniformity::UNIFORM } else { Uniformity::Varying }).collect()
             }
-            _ => vec![Shape::Varying; args.len()],
+            _ => vec![Uniformity::Varying; args.len()],
         };
         let number = match self.numbers.get(&(function, widened.clone())) {
             Some(known) => *known,
@@ -170,16 +170,16 @@ impl ModuleShapes {
         number
     }
 
-    fn add(&mut self, module: &Module, function: usize, params: Vec<Shape>, work: &mut VecDeque<usize>) -> usize {
+    fn add(&mut self, module: &Module, function: usize, params: Vec<Uniformity>, work: &mut VecDeque<usize>) -> usize {
         let number = self.variants.len();
         self.numbers.insert((function, params.clone()), number);
-        self.variants.push(FunctionShapes::new(function, params, &module.functions[function]));
+        self.variants.push(FunctionUniformity::new(function, params, &module.functions[function]));
         work.push_back(number);
         number
     }
 }
 
-/// Shapes of arguments as signatures have them: of a uniform one nothing else is known.
-fn simplified(args: &[Shape]) -> Vec<Shape> {
-    args.iter().map(|s| if s.is_uniform() { Shape::UNIFORM } else { *s }).collect()
+/// The uniformity of arguments as signatures have it: of a uniform one nothing else is known.
+fn simplified(args: &[Uniformity]) -> Vec<Uniformity> {
+    args.iter().map(|s| if s.is_uniform() { Uniformity::UNIFORM } else { *s }).collect()
 }

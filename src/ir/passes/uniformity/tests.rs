@@ -1,16 +1,16 @@
-use super::{ModuleShapes, listing};
+use super::{ModuleUniformity, listing};
 use crate::eval::{Observer, eval_observed};
 use crate::passes::{Pipeline, testing::module};
 use crate::random::{self, Random};
 use crate::{BlockId, Const, EmptyWorld, Inst, Limits, Loc, Module, Op, Value};
 use proptest::prelude::*;
-use shadewright_base::uniformity::Shape;
+use shadewright_base::uniformity::Uniformity;
 use shadewright_base::uniformity::graph::Loops;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-fn analyzed(m: &Module, params: &[Shape]) -> ModuleShapes {
-    ModuleShapes::new(m, "f", params, 4).expect("the function is there")
+fn analyzed(m: &Module, params: &[Uniformity]) -> ModuleUniformity {
+    ModuleUniformity::new(m, "f", params, 4).expect("the function is there")
 }
 
 #[test]
@@ -82,7 +82,7 @@ b2(v9: f32):                                             ; uniform
   ret v9
 }
 ";
-    assert_eq!(listing(&m, &analyzed(&m, &[Shape::affine(1), Shape::UNIFORM])), expected);
+    assert_eq!(listing(&m, &analyzed(&m, &[Uniformity::affine(1), Uniformity::UNIFORM])), expected);
 }
 
 #[test]
@@ -107,13 +107,13 @@ b0:
   ret v2, v3
 }";
     let m = module(text);
-    let results = |params: [Shape; 2]| {
-        let shapes = analyzed(&m, &params);
-        shapes.root().results().iter().map(|s| s.is_uniform()).collect::<Vec<_>>()
+    let results = |params: [Uniformity; 2]| {
+        let uniformity = analyzed(&m, &params);
+        uniformity.root().results().iter().map(|s| s.is_uniform()).collect::<Vec<_>>()
     };
-    assert_eq!(results([Shape::UNIFORM, Shape::Varying]), [true, false]);
-    assert_eq!(results([Shape::UNIFORM, Shape::UNIFORM]), [true, true]);
-    assert_eq!(results([Shape::Varying, Shape::UNIFORM]), [false, false]);
+    assert_eq!(results([Uniformity::UNIFORM, Uniformity::Varying]), [true, false]);
+    assert_eq!(results([Uniformity::UNIFORM, Uniformity::UNIFORM]), [true, true]);
+    assert_eq!(results([Uniformity::Varying, Uniformity::UNIFORM]), [false, false]);
 }
 
 #[test]
@@ -131,9 +131,9 @@ b2(v5: i32):
   ret v5
 }";
     let m = module(text);
-    let shapes = analyzed(&m, &[Shape::affine(1)]);
-    assert_eq!(shapes.root().results(), [Shape::Varying]);
-    assert!(shapes.all().len() < 40, "{}", shapes.all().len());
+    let uniformity = analyzed(&m, &[Uniformity::affine(1)]);
+    assert_eq!(uniformity.root().results(), [Uniformity::Varying]);
+    assert!(uniformity.all().len() < 40, "{}", uniformity.all().len());
 }
 
 /// The module in which each block and each value of `f` is recorded by `debug`.
@@ -213,27 +213,27 @@ fn check_sound(seed: u64) -> (usize, usize) {
     }
     let first = random::arguments(&mut random);
     let is_varying: Vec<bool> = first.iter().map(|_| random.below(3) == 0).collect();
-    let params: Vec<Shape> = first
+    let params: Vec<Uniformity> = first
         .iter()
         .zip(&is_varying)
         .map(|(c, varying)| match (varying, c.ty().is_integer()) {
-            (true, _) => Shape::Varying,
-            (false, true) => Shape::affine(2),
-            (false, false) => Shape::UNIFORM,
+            (true, _) => Uniformity::Varying,
+            (false, true) => Uniformity::affine(2),
+            (false, false) => Uniformity::UNIFORM,
         })
         .collect();
-    let shapes = analyzed(&m, &params);
-    let root = shapes.root();
+    let uniformity = analyzed(&m, &params);
+    let root = uniformity.root();
     let recorded = recorded(&m);
     let mut seen: Vec<HashMap<Instance, Vec<u32>>> = Vec::new();
     for lane in 0..4u32 {
         let other = random::arguments(&mut random);
         let arg = |n: usize| match params[n] {
-            Shape::Varying => other[n].clone(),
-            Shape::Affine { stride, .. } if stride > 0 => {
+            Uniformity::Varying => other[n].clone(),
+            Uniformity::Affine { stride, .. } if stride > 0 => {
                 Const::of_bits(first[n].ty(), &[first[n].bits()[0].wrapping_add(stride * lane)])
             }
-            Shape::Affine { .. } => first[n].clone(),
+            Uniformity::Affine { .. } => first[n].clone(),
         };
         let args: Vec<Const> = (0..first.len()).map(arg).collect();
         let loops = &root.solution().loops;
@@ -246,11 +246,11 @@ fn check_sound(seed: u64) -> (usize, usize) {
     for (lane, own) in seen.iter().enumerate().skip(1) {
         for (instance, value) in own {
             all += 1;
-            let Shape::Affine { stride, .. } = root.of(Value(instance.0)) else { continue };
+            let Uniformity::Affine { stride, .. } = root.of(Value(instance.0)) else { continue };
             let Some(other) = seen[0].get(instance) else { continue };
             known += 1;
             let expected: Vec<u32> = other.iter().map(|w| w.wrapping_add(stride.wrapping_mul(lane as u32))).collect();
-            assert_eq!(*value, expected, "seed {seed}, {instance:?} in lane {lane}\n{}", listing(&m, &shapes));
+            assert_eq!(*value, expected, "seed {seed}, {instance:?} in lane {lane}\n{}", listing(&m, &uniformity));
         }
     }
     (known, all)
@@ -286,9 +286,9 @@ b2(v3: f32):
   ret v3
 }";
     let m = module(text);
-    for (shape, expected) in [(Shape::Varying, true), (Shape::UNIFORM, false)] {
-        let shapes = analyzed(&m, &[shape]);
-        let root = shapes.root();
+    for (uniformity, expected) in [(Uniformity::Varying, true), (Uniformity::UNIFORM, false)] {
+        let uniformity = analyzed(&m, &[uniformity]);
+        let root = uniformity.root();
         assert_eq!((root.is_masked(BlockId(1)), root.diverges(BlockId(0))), (expected, expected));
         assert_eq!(root.of(Value(3)).is_uniform(), !expected);
     }

@@ -1,21 +1,22 @@
 //! The values that the lanes of a function have in common, as far as the program shows it: the
 //! addresses of loads and stores, and the conditions of jumps.
 //!
-//! A function is described as a flow of shapes ([`shadewright_base::uniformity`]): columns become values in SSA
-//! form. What a function is called with is varying, and so is what its callees leave; constants are
-//! uniform, and what is computed of them alone. Lanes reconverge as the solver expects where each jump to
-//! a lower address leads to the header of a natural loop around it; other functions are not
-//! described. In a function at an entry point, threads that start in lanes that others have left
-//! join those at the header of the last loop.
+//! A function is described as a flow of the uniformity analysis ([`shadewright_base::uniformity`]):
+//! columns become values in SSA form. What a function is called with is varying, and so is what its
+//! callees leave; constants are uniform, and what is computed of them alone. Lanes reconverge as
+//! the solver expects where each jump to a lower address leads to the header of a natural loop
+//! around it; other functions are not described. In a function at an entry point, threads that
+//! start in lanes that others have left join those at the header of the last loop.
 
 use super::functions::Function;
 use super::liveness::{self, COLUMNS, Liveness};
-use crate::block::column;
+use crate::column;
 use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow as Control, Work};
 use crate::execution::SCRATCH_BASE;
 use crate::isa::Op;
+use crate::limits::SCRATCH_BASE;
 use crate::step::{Modify, Place, Step as Arithmetic, Task, Uniform};
-use shadewright_base::uniformity::{Edge, Flow, Node, Rule, Shape, Solution, Step, solve};
+use shadewright_base::uniformity::{Edge, Flow, Node, Rule, Solution, Step, Uniformity, solve};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes of a function that is described: each takes half a kilobyte.
@@ -46,8 +47,8 @@ impl Known {
             return Known::default();
         }
         let is_uniform = |(_, (node, value)): &(&u32, &(u32, u32))| {
-            // Nodes that nothing reaches have no shapes.
-            solution.at(*value, *node).is_some_and(Shape::is_uniform)
+            // Nodes that nothing reaches have no uniformity.
+            solution.at(*value, *node).is_some_and(Uniformity::is_uniform)
         };
         let addresses = builder.addresses.iter().filter(is_uniform).map(|(pc, _)| *pc).collect();
         let branches = builder.conditions.iter().filter(is_uniform).map(|(pc, _)| *pc).collect();
@@ -93,15 +94,15 @@ impl<'p> Builder<'p> {
             addresses: BTreeMap::new(),
             conditions: BTreeMap::new(),
         };
-        builder.value(Some(Shape::Varying), None);
+        builder.value(Some(Uniformity::Varying), None);
         for uniform in program.steps.pool.iter() {
             let literal = if let Uniform::Literal(bits) = uniform { Some(*bits) } else { None };
-            builder.value(Some(literal.map_or(Shape::UNIFORM, Shape::constant)), literal);
+            builder.value(Some(literal.map_or(Uniformity::UNIFORM, Uniformity::constant)), literal);
         }
         builder
     }
 
-    fn value(&mut self, given: Option<Shape>, constant: Option<u32>) -> u32 {
+    fn value(&mut self, given: Option<Uniformity>, constant: Option<u32>) -> u32 {
         self.flow.given.push(given);
         self.flow.constants.push(constant);
         self.flow.given.len() as u32 - 1
@@ -238,8 +239,8 @@ impl<'p> Builder<'p> {
                 let literal =
                     self.flow.constants[address as usize].map(|bits| bits.wrapping_add_signed(i32::from(*offset)));
                 let is_image = literal.is_some_and(|address| address < SCRATCH_BASE - 4);
-                let shape = if is_image { Shape::UNIFORM } else { Shape::Varying };
-                let loaded = self.step(node, Rule::Given(shape), Vec::new());
+                let uniformity = if is_image { Uniformity::UNIFORM } else { Uniformity::Varying };
+                let loaded = self.step(node, Rule::Given(uniformity), Vec::new());
                 columns[usize::from(*to)..usize::from(to + 4 * count)].fill(loaded);
             }
             Work::Store { base, .. } => {

@@ -1,8 +1,8 @@
-//! A function of the IR as a flow of shapes.
+//! A function of the IR as a flow of the uniformity analysis.
 
 use crate::abi::{Intrinsic, LaneIntrinsic};
 use crate::{Const, Function, Inlining, Inst, Module, Op, Terminator, Type};
-use shadewright_base::uniformity::{Edge, Flow, Node, Rule, Shape, Step};
+use shadewright_base::uniformity::{Edge, Flow, Node, Rule, Step, Uniformity};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ pub(super) struct Described {
 }
 
 impl Described {
-    /// The flow for parameters of these shapes.
-    pub(super) fn with_params(&self, shapes: &[Shape]) -> Flow {
+    /// The flow for parameters of this uniformity.
+    pub(super) fn with_params(&self, uniformities: &[Uniformity]) -> Flow {
         let mut flow = self.flow.clone();
-        self.params.iter().zip(shapes).for_each(|(p, s)| flow.given[*p as usize] = Some(*s));
+        self.params.iter().zip(uniformities).for_each(|(p, s)| flow.given[*p as usize] = Some(*s));
         flow
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn describe(func: &Function, module: &Module, index: &HashMap<Arc<str
     let end = func.blocks.len() as u32;
     let mut flow = Flow { given: vec![None; count], constants: vec![None; count], nodes: Vec::new(), lanes };
     // Arrays start with zeros.
-    flow.given[values..values + slots].fill(Some(Shape::UNIFORM));
+    flow.given[values..values + slots].fill(Some(Uniformity::UNIFORM));
     let mut callees = Vec::new();
     for block in &func.blocks {
         let mut node = Node { params: block.params.iter().map(|p| p.0).collect(), ..Node::default() };
@@ -100,7 +100,7 @@ fn step(
             Rule::Store
         }
         Op::Hit | Op::HitTri | Op::HitObj | Op::Occluded | Op::Visible(_) | Op::CallShader(_) => {
-            Rule::Given(Shape::Varying)
+            Rule::Given(Uniformity::Varying)
         }
         Op::Call(name) => match LaneIntrinsic::parse(name) {
             Some((intrinsic, _)) => lane_rule(intrinsic),
@@ -112,7 +112,7 @@ fn step(
                 Some(_) => Rule::Pure,
                 // What the linker will define depends on its arguments and on the scene.
                 None if Intrinsic::parse(name).is_some() => Rule::Pure,
-                None => Rule::Given(Shape::Varying),
+                None => Rule::Given(Uniformity::Varying),
             },
         },
         _ => Rule::Pure,
@@ -126,14 +126,14 @@ pub(in crate::passes) fn is_opaque(func: &Function) -> bool {
     func.host.is_some() || func.inlining == Inlining::Native
 }
 
-fn constant(c: &Const) -> Shape {
-    if is_integer(c.ty()) { Shape::constant(c.bits().first().copied().unwrap_or(0)) } else { Shape::UNIFORM }
+fn constant(c: &Const) -> Uniformity {
+    if is_integer(c.ty()) { Uniformity::constant(c.bits().first().copied().unwrap_or(0)) } else { Uniformity::UNIFORM }
 }
 
 fn lane_rule(intrinsic: LaneIntrinsic) -> Rule {
     match intrinsic {
-        LaneIntrinsic::Index => Rule::Given(Shape::LANE),
+        LaneIntrinsic::Index => Rule::Given(Uniformity::LANE),
         LaneIntrinsic::Shuffle => Rule::Pure,
-        _ => Rule::Given(Shape::UNIFORM),
+        _ => Rule::Given(Uniformity::UNIFORM),
     }
 }

@@ -1,10 +1,10 @@
-//! The lattice of shapes, and what operations do to them.
+//! The lattice of uniformity, and what operations do to it.
 
 use std::fmt;
 
 /// How a value differs between lanes, among those that compute it together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Shape {
+pub enum Uniformity {
     /// Lane `l` has the bits `base + l · stride`, modulo 2³², of a `base` that is a multiple of
     /// `2^align`, with `align` up to 32. A stride of 0 makes it uniform; only integers have others.
     Affine {
@@ -17,20 +17,20 @@ pub enum Shape {
     Varying,
 }
 
-impl Shape {
+impl Uniformity {
     /// The same bits in all lanes.
-    pub const UNIFORM: Shape = Shape::Affine { stride: 0, align: 0 };
+    pub const UNIFORM: Uniformity = Uniformity::Affine { stride: 0, align: 0 };
     /// The number of the lane.
-    pub const LANE: Shape = Shape::Affine { stride: 1, align: 32 };
+    pub const LANE: Uniformity = Uniformity::Affine { stride: 1, align: 32 };
 
     /// Bits that grow by `stride` from lane to lane.
-    pub fn affine(stride: u32) -> Shape {
-        Shape::Affine { stride, align: 0 }
+    pub fn affine(stride: u32) -> Uniformity {
+        Uniformity::Affine { stride, align: 0 }
     }
 
-    /// The shape of a constant.
-    pub fn constant(bits: u32) -> Shape {
-        Shape::Affine { stride: 0, align: bits.trailing_zeros() as u8 }
+    /// The uniformity of a constant.
+    pub fn constant(bits: u32) -> Uniformity {
+        Uniformity::Affine { stride: 0, align: bits.trailing_zeros() as u8 }
     }
 
     /// True if all lanes have the same bits.
@@ -41,52 +41,54 @@ impl Shape {
     /// The difference from lane to lane; `None` when it is varying.
     pub fn stride(self) -> Option<u32> {
         match self {
-            Shape::Affine { stride, .. } => Some(stride),
-            Shape::Varying => None,
+            Uniformity::Affine { stride, .. } => Some(stride),
+            Uniformity::Varying => None,
         }
     }
 
-    /// The smallest shape that covers both.
+    /// The smallest uniformity that covers both.
     #[must_use]
-    pub fn join(self, other: Shape) -> Shape {
+    pub fn join(self, other: Uniformity) -> Uniformity {
         match (self, other) {
-            (Shape::Affine { stride, align: a }, Shape::Affine { stride: other, align: b }) if stride == other => {
-                Shape::Affine { stride, align: a.min(b) }
+            (Uniformity::Affine { stride, align: a }, Uniformity::Affine { stride: other, align: b })
+                if stride == other =>
+            {
+                Uniformity::Affine { stride, align: a.min(b) }
             }
-            _ => Shape::Varying,
+            _ => Uniformity::Varying,
         }
     }
 
-    /// The shape without what is known of the base.
+    /// The uniformity without what is known of the base.
     #[must_use]
-    pub fn unaligned(self) -> Shape {
-        self.join(Shape::Affine { stride: self.stride().unwrap_or(0), align: 0 })
+    pub fn unaligned(self) -> Uniformity {
+        self.join(Uniformity::Affine { stride: self.stride().unwrap_or(0), align: 0 })
     }
 
     /// The number of low bits in which `lanes` lanes differ from the base, when the base has zeros
     /// there: then no carry leaves them.
     fn low_bits(self, lanes: u32) -> Option<u32> {
-        let Shape::Affine { stride, align } = self else { return None };
+        let Uniformity::Affine { stride, align } = self else { return None };
         let span = u64::from(lanes.saturating_sub(1)) * u64::from(stride);
         let bits = u64::BITS - span.leading_zeros();
         (bits <= u32::from(align)).then_some(bits)
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for Uniformity {
     /// `uniform`, `affine(2)`, `affine(1, aligned 4)` or `varying`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Shape::Varying => f.write_str("varying"),
-            Shape::Affine { stride: 0, .. } => f.write_str("uniform"),
-            Shape::Affine { stride, align: 0 } => write!(f, "affine({})", stride as i32),
-            Shape::Affine { stride, align } => write!(f, "affine({}, aligned {})", stride as i32, 1u64 << align),
+            Uniformity::Varying => f.write_str("varying"),
+            Uniformity::Affine { stride: 0, .. } => f.write_str("uniform"),
+            Uniformity::Affine { stride, align: 0 } => write!(f, "affine({})", stride as i32),
+            Uniformity::Affine { stride, align } => write!(f, "affine({}, aligned {})", stride as i32, 1u64 << align),
         }
     }
 }
 
-/// The function that an operation computes, as far as shapes are concerned. Integers have 32 bits
-/// and wrap.
+/// The function that an operation computes, as far as uniformity is concerned. Integers have 32
+/// bits and wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Any function of the operands alone.
@@ -109,8 +111,8 @@ pub enum Rule {
     Equal,
     /// `condition, a, b → a or b`
     Select,
-    /// This shape, whatever the operands.
-    Given(Shape),
+    /// This uniformity, whatever the operands.
+    Given(Uniformity),
     /// `index, element →` writes an element of an array, which is the result; see
     /// [`super::Flow`].
     Store,
@@ -118,33 +120,33 @@ pub enum Rule {
     Call(usize),
 }
 
-/// An operand: its shape, and its bits where it is a constant.
+/// An operand: its uniformity, and its bits where it is a constant.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand {
-    /// The shape.
-    pub shape: Shape,
+    /// The uniformity.
+    pub uniformity: Uniformity,
     /// The bits of a constant.
     pub constant: Option<u32>,
 }
 
 impl Rule {
-    /// The shape of the result for `lanes` lanes. ([`Rule::Store`] and [`Rule::Call`] depend on
-    /// more than the operands and give varying results here.)
-    pub fn apply(self, operands: &[Operand], lanes: u32) -> Shape {
-        use Shape::{Affine, Varying};
-        let all_uniform = operands.iter().all(|o| o.shape.is_uniform());
-        let pure = if all_uniform { Shape::UNIFORM } else { Varying };
+    /// The uniformity of the result for `lanes` lanes. ([`Rule::Store`] and [`Rule::Call`] depend
+    /// on more than the operands and give varying results here.)
+    pub fn apply(self, operands: &[Operand], lanes: u32) -> Uniformity {
+        use Uniformity::{Affine, Varying};
+        let all_uniform = operands.iter().all(|o| o.uniformity.is_uniform());
+        let pure = if all_uniform { Uniformity::UNIFORM } else { Varying };
         match (self, operands) {
-            (Rule::Given(shape), _) => shape,
-            (Rule::Copy, [a]) => a.shape,
-            (Rule::Add | Rule::Sub, [a, b]) => match (a.shape, b.shape) {
+            (Rule::Given(uniformity), _) => uniformity,
+            (Rule::Copy, [a]) => a.uniformity,
+            (Rule::Add | Rule::Sub, [a, b]) => match (a.uniformity, b.uniformity) {
                 (Affine { stride: s, align: a }, Affine { stride: t, align: b }) => {
                     let stride = if self == Rule::Add { s.wrapping_add(t) } else { s.wrapping_sub(t) };
                     Affine { stride, align: a.min(b) }
                 }
                 _ => Varying,
             },
-            (Rule::Mul, [a, b]) => match (a.shape, b.shape) {
+            (Rule::Mul, [a, b]) => match (a.uniformity, b.uniformity) {
                 (Affine { stride, align: a_align }, Affine { stride: other, align: b_align }) => {
                     let align = (a_align + b_align).min(32);
                     match (stride, other, a.constant, b.constant) {
@@ -156,41 +158,43 @@ impl Rule {
                 }
                 _ => Varying,
             },
-            (Rule::ShiftLeft, [a, b]) => match (a.shape, b.constant) {
+            (Rule::ShiftLeft, [a, b]) => match (a.uniformity, b.constant) {
                 (Affine { stride, align }, Some(by)) => {
                     let by = by & 31;
                     Affine { stride: stride << by, align: (align + by as u8).min(32) }
                 }
                 _ => pure,
             },
-            (Rule::ShiftRight, [a, b]) => match (a.shape.low_bits(lanes), b.constant) {
-                (Some(bits), Some(by)) if bits <= by & 31 => Shape::UNIFORM,
+            (Rule::ShiftRight, [a, b]) => match (a.uniformity.low_bits(lanes), b.constant) {
+                (Some(bits), Some(by)) if bits <= by & 31 => Uniformity::UNIFORM,
                 _ => pure,
             },
             (Rule::And, [a, b]) => match (a.constant, b.constant) {
-                (_, Some(mask)) => masked(a.shape, mask, lanes).unwrap_or(pure),
-                (Some(mask), _) => masked(b.shape, mask, lanes).unwrap_or(pure),
+                (_, Some(mask)) => masked(a.uniformity, mask, lanes).unwrap_or(pure),
+                (Some(mask), _) => masked(b.uniformity, mask, lanes).unwrap_or(pure),
                 _ => pure,
             },
-            (Rule::Equal, [a, b]) if a.shape.stride().is_some() && a.shape.stride() == b.shape.stride() => {
-                Shape::UNIFORM
+            (Rule::Equal, [a, b])
+                if a.uniformity.stride().is_some() && a.uniformity.stride() == b.uniformity.stride() =>
+            {
+                Uniformity::UNIFORM
             }
-            (Rule::Select, [condition, a, b]) if condition.shape.is_uniform() => a.shape.join(b.shape),
+            (Rule::Select, [condition, a, b]) if condition.uniformity.is_uniform() => a.uniformity.join(b.uniformity),
             (Rule::Store | Rule::Call(_), _) => Varying,
             _ => pure,
         }
     }
 }
 
-/// The shape of `x & mask`, where no lane's difference from the base is cut in two.
-fn masked(x: Shape, mask: u32, lanes: u32) -> Option<Shape> {
-    let Shape::Affine { stride, align } = x else { return None };
+/// The uniformity of `x & mask`, where no lane's difference from the base is cut in two.
+fn masked(x: Uniformity, mask: u32, lanes: u32) -> Option<Uniformity> {
+    let Uniformity::Affine { stride, align } = x else { return None };
     let bits = x.low_bits(lanes)?;
     let low = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
     let align = align.max(mask.trailing_zeros() as u8);
     match mask & low {
-        0 => Some(Shape::Affine { stride: 0, align }),
-        kept if kept == low => Some(Shape::Affine { stride, align }),
+        0 => Some(Uniformity::Affine { stride: 0, align }),
+        kept if kept == low => Some(Uniformity::Affine { stride, align }),
         _ => None,
     }
 }
@@ -214,8 +218,8 @@ mod tests {
         }
     }
 
-    fn covers(shape: Shape, values: &[u32]) -> bool {
-        let Shape::Affine { stride, align } = shape else { return true };
+    fn covers(uniformity: Uniformity, values: &[u32]) -> bool {
+        let Uniformity::Affine { stride, align } = uniformity else { return true };
         let fits = |(l, v): (usize, &u32)| *v == values[0].wrapping_add(stride.wrapping_mul(l as u32));
         values.iter().enumerate().all(fits) && values[0].trailing_zeros() >= u32::from(align)
     }
@@ -239,16 +243,16 @@ mod tests {
                 };
                 let stride = [0, 1, 2, 4, u32::MAX, 12][next() as usize % 6];
                 let constant = (stride == 0 && next() % 2 == 0).then_some(base);
-                let shape = constant.map_or(Shape::Affine { stride, align }, Shape::constant);
+                let uniformity = constant.map_or(Uniformity::Affine { stride, align }, Uniformity::constant);
                 let values: Vec<u32> = (0..lanes).map(|l| base.wrapping_add(stride.wrapping_mul(l))).collect();
-                (Operand { shape, constant }, values)
+                (Operand { uniformity, constant }, values)
             };
             let ((a, xs), (b, ys)) = (operand(), operand());
             for rule in rules {
                 let result = rule.apply(&[a, b], lanes);
                 let values: Vec<u32> = xs.iter().zip(&ys).map(|(x, y)| evaluate(rule, *x, *y)).collect();
                 assert!(covers(result, &values), "{rule:?} {a:?} {b:?} gives {result:?}, but {values:?}");
-                precise += usize::from(result != Shape::Varying);
+                precise += usize::from(result != Uniformity::Varying);
             }
         }
         assert!(precise > 100_000, "{precise} results are known");
@@ -256,24 +260,30 @@ mod tests {
 
     #[test]
     fn the_number_of_a_lanes_group_is_uniform_and_its_place_in_the_group_affine() {
-        let index = Operand { shape: Shape::Affine { stride: 1, align: 3 }, constant: None };
-        let constant = |bits: u32| Operand { shape: Shape::constant(bits), constant: Some(bits) };
+        let index = Operand { uniformity: Uniformity::Affine { stride: 1, align: 3 }, constant: None };
+        let constant = |bits: u32| Operand { uniformity: Uniformity::constant(bits), constant: Some(bits) };
         assert!(Rule::ShiftRight.apply(&[index, constant(3)], 8).is_uniform());
-        assert_eq!(Rule::ShiftRight.apply(&[index, constant(2)], 8), Shape::Varying);
+        assert_eq!(Rule::ShiftRight.apply(&[index, constant(2)], 8), Uniformity::Varying);
         assert_eq!(Rule::And.apply(&[index, constant(7)], 8).stride(), Some(1));
         assert!(Rule::And.apply(&[index, constant(!7)], 8).is_uniform());
-        assert_eq!(Rule::And.apply(&[index, constant(6)], 8), Shape::Varying);
+        assert_eq!(Rule::And.apply(&[index, constant(6)], 8), Uniformity::Varying);
     }
 
     #[test]
     fn joins_go_up_only() {
-        let shapes = [Shape::UNIFORM, Shape::constant(8), Shape::LANE, Shape::affine(1), Shape::Varying];
-        for a in shapes {
-            for b in shapes {
+        let uniformities = [
+            Uniformity::UNIFORM,
+            Uniformity::constant(8),
+            Uniformity::LANE,
+            Uniformity::affine(1),
+            Uniformity::Varying,
+        ];
+        for a in uniformities {
+            for b in uniformities {
                 assert_eq!(a.join(b), b.join(a));
                 assert_eq!(a.join(b).join(b), a.join(b));
             }
         }
-        assert_eq!(Shape::constant(8).join(Shape::LANE), Shape::Varying);
+        assert_eq!(Uniformity::constant(8).join(Uniformity::LANE), Uniformity::Varying);
     }
 }
