@@ -31,7 +31,6 @@ mod framing;
 mod gltf;
 mod instancing;
 mod integrator;
-pub mod interiors;
 mod meshfile;
 pub mod params;
 mod repair;
