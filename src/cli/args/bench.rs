@@ -50,10 +50,10 @@ pub struct RaysArgs {
     #[arg(long, value_name = "FILE", default_value = "clutter:100000", help_heading = heading::RAYS)]
     pub mesh: PathBuf,
     /// BVH builder
-    #[arg(long, value_parser = NamedChoice::new(BUILDERS), default_value = "spatial", help_heading = heading::RAYS)]
+    #[arg(long, value_parser = choice_of::<Quality>(), default_value = "spatial", help_heading = heading::RAYS)]
     pub tree: Quality,
     /// Camera of the primary rays: in front of the mesh, or inside, for rooms
-    #[arg(long, value_parser = NamedChoice::new(VIEWS), default_value = "outside", help_heading = heading::RAYS)]
+    #[arg(long, value_parser = choice_of::<View>(), default_value = "outside", help_heading = heading::RAYS)]
     pub view: View,
     /// Square root of the number of primary rays
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..=8192), help_heading = heading::RAYS)]
