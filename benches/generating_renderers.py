@@ -38,7 +38,7 @@ def rays_of(options, name, arguments):
 
 def specialized(options, arguments):
     """The JSON of `cargo bench --bench specialize`."""
-    run = ["cargo", "test" if options.check else "bench", "--quiet", "--locked", "--manifest-path", ROOT / "Cargo.toml"]
+    run = ["cargo", "test" if options.check else "bench", "--locked", "--manifest-path", ROOT / "Cargo.toml"]
     return measured(options, "specialize", [*run, "--bench", "specialize", "--", *arguments, "--json"])
 
 

@@ -86,7 +86,7 @@ enum Measurement {
 
 /// The size of a frame that is measured: at most what takes seconds.
 fn frame_size(text: &str) -> Result<[u32; 2], String> {
-    let (width, height) = text.split_once('x').ok_or("write it as WIDTHxHEIGHT, for example 640x480")?;
+    let (width, height) = text.split_once(['x', 'X']).ok_or("write it as WIDTHxHEIGHT, for example 640x480")?;
     let number = |n: &str| n.parse::<u32>().map_err(|_| format!("`{n}` is not a whole number of pixels"));
     match [number(width)?, number(height)?] {
         [0, _] | [_, 0] => Err("an image has at least one pixel".to_string()),

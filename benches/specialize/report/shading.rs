@@ -126,7 +126,7 @@ fn write(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Both batches on each device: a list with an entry for each of both.
-pub fn batches(plan: &Plan<'_>) -> anyhow::Result<Value> {
+pub(super) fn batches(plan: &Plan<'_>) -> anyhow::Result<Value> {
     let scenes = write(&plan.folder)?;
     // The baseline, and what specialized means.
     let modes = [&plan.modes[0], &plan.modes[plan.modes.len() - 1]];
