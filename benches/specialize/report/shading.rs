@@ -3,8 +3,8 @@
 //!
 //! One shader has all four as cases of its parameters. An image has 64×64 pixels, each on a quad of
 //! its own, and no shadows; the quads have one case, or the four: *sorted*, a quarter of the image
-//! each, or *unsorted*, so that of four neighbors each has another. The time of the same image with a constant color is subtracted:
-//! what remains is shading.
+//! each, or *unsorted*, so that of four neighbors each has another. The time of the same image with a
+//! constant color is subtracted: what remains is shading.
 
 use super::frames::{Device, Opened, alternate, job};
 use super::modes::Mode;
