@@ -4,10 +4,10 @@
     benches/generating_renderers.py [--program FILE] [--mesh FILE] [--view inside] [--folder DIR] [--quick]
     benches/generating_renderers.py --check [--program FILE]      the smallest sizes: the measurement itself is tested
 
-Runs `shadewright bench rays` and `shadewright bench specialize`, and prints the table of docs/generating-renderers.md.
+Runs `shadewright bench rays` and `cargo bench --bench specialize`, and prints the table of docs/generating-renderers.md.
 `--folder` keeps the JSON of both, and takes it from there where it is already; `--quick` measures two interiors in small frames.
 A row without a value has no measurement here. The build of the program is the caller's: `cargo build --release`.
-`--check` measures one interior on the interpreter, and takes from generating_renderers.recorded.json what a GPU and long
+`--check` measures one interior on the interpreter, with a benchmark that is built as tests are, and takes from generating_renderers.recorded.json what a GPU and long
 measurements printed once; it fails where a row has no value.
 """
 
@@ -31,12 +31,23 @@ CHECKED = ("R3", "R4", "R5", "R6", "R7", "R8", "R10")
 RECORDED = pathlib.Path(__file__).with_suffix(".recorded.json")
 
 
-def measured(options, name, arguments):
-    """The JSON of a benchmark: from the folder, or by running it."""
+def rays_of(options, name, arguments):
+    """The JSON of `shadewright bench rays`."""
+    return measured(options, name, [options.program, "bench", "rays", *arguments, "--json"])
+
+
+def specialized(options, arguments):
+    """The JSON of `cargo bench --bench specialize`."""
+    run = ["cargo", "test" if options.check else "bench", "--locked", "--manifest-path", ROOT / "Cargo.toml"]
+    return measured(options, "specialize", [*run, "--bench", "specialize", "--", *arguments, "--json"])
+
+
+def measured(options, name, command):
+    """The JSON that a command prints: from the folder, or by running it."""
     kept = options.folder and options.folder / f"{name}.json"
     if kept and kept.exists():
         return json.loads(kept.read_text())
-    command = [str(part) for part in [options.program, "bench", *arguments, "--json"]]
+    command = [str(part) for part in command]
     print(" ".join(command), file=sys.stderr)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -157,20 +168,20 @@ def compile_rows(report):
 
 def all_measured(options):
     """Rays on the CPU and on the GPU, and the report on interiors."""
-    rays = ["rays", "--mesh", options.mesh, "--view", options.view, "--size", 256 if options.quick else 1024, "--threads", 1]
-    cpu = measured(options, "rays-cpu", [*rays, "--backend", "cpu"])
+    rays = ["--mesh", options.mesh, "--view", options.view, "--size", 256 if options.quick else 1024, "--threads", 1]
+    cpu = rays_of(options, "rays-cpu", [*rays, "--backend", "cpu"])
     devices = ["--scene", "staircase,bathroom", "--size", "64x48", "--spp", 1, "--runs", 3] if options.quick else []
-    report = measured(options, "specialize", ["specialize", *devices])
+    report = specialized(options, devices)
     has_gpu = any(device["name"] == "gpu" for device in report["devices"])
-    gpu = measured(options, "rays-gpu", [*rays, "--backend", "gpu", "--only", "while-while"])["gpu"] if has_gpu else None
+    gpu = rays_of(options, "rays-gpu", [*rays, "--backend", "gpu", "--only", "while-while"])["gpu"] if has_gpu else None
     return cpu, gpu, report
 
 
 def checked(options):
     """The same at the smallest size, with recorded answers for what takes long or needs a GPU."""
-    rays = ["rays", "--mesh", "clutter:100", "--size", 8, "--threads", 1, "--backend", "cpu"]
-    cpu = measured(options, "rays-cpu", [*rays, *CHECK_RAYS])
-    report = measured(options, "specialize", ["specialize", *CHECK_SCENE])
+    rays = ["--mesh", "clutter:100", "--size", 8, "--threads", 1, "--backend", "cpu"]
+    cpu = rays_of(options, "rays-cpu", [*rays, *CHECK_RAYS])
+    report = specialized(options, CHECK_SCENE)
     recorded = json.loads(RECORDED.read_text())
     for part, rows in recorded["specialize"].items():
         report[part] += rows

@@ -40,7 +40,7 @@
 //!
 //! | modules | purpose |
 //! |---|---|
-//! | [`disk`] | opening files: regular ones alone, and without waiting |
+//! | [`disk`], [`named`] | opening files: regular ones alone, and without waiting; enumerations with names |
 //! | [`text`], [`cache`], [`image`] | source text, diagnostics; results on disk; images, color, image files |
 //! | [`silicon`] | circuits as dataflow graphs, simulated, laid out, as Verilog |
 //! | [`uniformity`] | how values differ between threads in lock step |
@@ -59,7 +59,7 @@
 //!
 //! The language server and the viewer are parts of the program and no public interface.
 
-pub use shadewright_base::{cache, disk, plot, text, uniformity};
+pub use shadewright_base::{cache, disk, named, plot, text, uniformity};
 pub use shadewright_bvh::{self as bvh, kernels};
 pub use shadewright_codegen as codegen;
 pub use shadewright_farm as farm;

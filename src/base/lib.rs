@@ -6,6 +6,7 @@
 pub mod bits;
 pub mod cache;
 pub mod disk;
+pub mod named;
 pub mod nan;
 pub mod plot;
 pub mod ply;

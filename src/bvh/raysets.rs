@@ -13,6 +13,7 @@
 use super::ray::{BATCH, Hit, NO_PRIM, Ray, RayBatch};
 use super::tree::Bvh;
 use glam::Vec3;
+use shadewright_base::named::{Named, Row};
 use std::f32::consts::TAU;
 
 /// Where the camera of the primary rays is.
@@ -25,6 +26,13 @@ pub enum View {
     /// In the mesh, near one end of the longer horizontal side of its box, looking along it: for
     /// rooms.
     Inside,
+}
+
+impl Named for View {
+    const TABLE: &'static [Row<Self>] = &[
+        ("outside", "In front of the mesh", Self::Outside),
+        ("inside", "Inside the mesh, looking along its longer side", Self::Inside),
+    ];
 }
 
 /// Rays that are measured together.

@@ -37,7 +37,7 @@ pub use golden::*;
 pub use images::*;
 pub use judge::*;
 pub use pack::*;
-pub use renamed::notes;
+pub use renamed::{notes, removed};
 pub use render::*;
 pub use scene::*;
 pub use shaders::*;

@@ -170,24 +170,15 @@ fn chosen(
     rpu: RpuRenderer,
 ) -> Result<(Backend, BackendOptions), Failure> {
     let GpuArgs { adapter: AdapterArgs { adapter }, schedule, traversal: TraversalArgs { traversal } } = gpu;
-    let is_engine_named = engine.engine.is_some();
     let backend = match choice {
         BackendChoice::Auto => None,
         // `--engine` and `--format` are the RPU's.
-        BackendChoice::Named(Backend::RPU) if is_engine_named => Some(on_engine(engine, &rpu)?),
+        BackendChoice::Named(Backend::RPU) if engine.engine.is_some() => Some(on_engine(engine, &rpu)?),
         BackendChoice::Named(Backend::RPU) if rpu.format() == Format::F24 => Some(Backend::RPU_F24),
         BackendChoice::Named(backend) => Some(backend),
     };
     if rpu.format() != Format::F32 && backend.is_none_or(|b| b.info().format != rpu.format()) {
         return Err(Failure::input("error: --format is an option of the RPU: add --backend rpu"));
-    }
-    if is_engine_named && !matches!(choice, BackendChoice::Named(Backend::RPU)) {
-        return Err(Failure::input("error: --engine is an option of the RPU: add --backend rpu"));
-    }
-    if traversal.is_some() && *schedule == Some(Schedule::Megakernel) {
-        return Err(Failure::input(
-            "error: --traversal chooses a traversal kernel, and the megakernel has none; remove one of them",
-        ));
     }
     if let Some(backend) = backend.filter(|backend| !backend.info().uses_gpu) {
         let name = backend.name();

@@ -32,26 +32,6 @@ pub fn times(module: &Module, entries: &[&str]) -> Result<[Duration; 2], Failure
     Ok([all, start.elapsed()])
 }
 
-/// The kernels of a program: the time to compile them, their number and the length of their text.
-#[derive(Clone, Copy, Debug)]
-pub struct Kernels {
-    /// The time to compile to WGSL, naga's part in it.
-    pub time: Duration,
-    /// How many there are.
-    pub count: usize,
-    /// Bytes of WGSL.
-    pub bytes: usize,
-}
-
-/// Compiles to kernels, and measures that.
-pub fn measure(module: &Module, entries: &[&str]) -> Result<Kernels, Failure> {
-    let start = Instant::now();
-    let program = compile(module, entries)?;
-    let time = start.elapsed();
-    let bytes = program.sections.iter().map(|kernel| kernel.wgsl.len()).sum();
-    Ok(Kernels { time, count: program.sections.len(), bytes })
-}
-
 fn compile(module: &Module, entries: &[&str]) -> Result<wgsl::GpuProgram, Failure> {
     wgsl::compile(module, entries, &wgsl::Options::default()).map_err(|e| Failure::input(format!("error: {e}")))
 }

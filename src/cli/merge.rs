@@ -181,6 +181,12 @@ fn after_imager(args: &MergeArgs, first: &PartRecord, part: &Path, means: &Image
         Backend::RPU_F24 => BackendChoice::Named(Backend::RPU),
         backend => BackendChoice::Named(backend),
     });
+    if args.engine.engine.is_some() && backend != BackendChoice::Named(Backend::RPU) {
+        return Err(Failure::input(format!(
+            "error: --engine is an option of the RPU, and the parts were rendered on {}; remove it",
+            first.record.backend
+        )));
+    }
     let mut gpu = args.gpu.clone();
     gpu.adapter.adapter = gpu.adapter.adapter.or(rendered.gpu.adapter.adapter.clone());
     gpu.schedule = gpu.schedule.or(rendered.gpu.schedule);

@@ -19,19 +19,3 @@ pub fn as_spirv(_module: &Module, _entries: &[&str]) -> Result<Vec<u8>, Failure>
 pub fn times(_module: &Module, _entries: &[&str]) -> Result<[Duration; 2], Failure> {
     Err(Failure::input(format!("error: {ComputeError}")))
 }
-
-/// The kernels of a program. There are none.
-#[derive(Clone, Copy, Debug)]
-pub struct Kernels {
-    /// The time to compile to WGSL.
-    pub time: Duration,
-    /// How many there are.
-    pub count: usize,
-    /// Bytes of WGSL.
-    pub bytes: usize,
-}
-
-/// Compiles to kernels: not in this build.
-pub fn measure(_module: &Module, _entries: &[&str]) -> Result<Kernels, Failure> {
-    Err(Failure::input(format!("error: {ComputeError}")))
-}

@@ -1,8 +1,9 @@
 //! The record of a render, from its arguments.
 
-use super::args::{FORMATS, PATTERNS, RenderArgs, SCHEDULES, SPACES, SceneArgs, name_in};
+use super::args::{RenderArgs, SceneArgs};
 use super::device::Device;
 use serde_json::{Map, Value};
+use shadewright::named::Named;
 use shadewright::project::Project;
 use shadewright::render::Job;
 use shadewright::render::record::{Record, Subject, hashed};
@@ -81,20 +82,20 @@ fn options(args: &RenderArgs, scene: &SceneArgs, layers: &[String]) -> Map<Strin
     // As it is written, not as the nearest double.
     let number = |x: f32| x.to_string().parse::<f64>().map_or(Value::Null, Value::from);
     let given = [
-        ("pattern", (sampling.pattern != Pattern::default()).then(|| name_in(&PATTERNS, &sampling.pattern).into())),
+        ("pattern", (sampling.pattern != Pattern::default()).then(|| sampling.pattern.name().into())),
         ("integrator", integrator.integrator.map(|integrator| integrator.name().into())),
         ("estimator", integrator.estimator.map(|estimator| estimator.name().into())),
         ("clamp", integrator.clamp.map(number)),
-        ("current", integrator.current.map(|space| name_in(&SPACES, &space).into())),
+        ("current", integrator.current.map(|space| space.name().into())),
         ("time", moment.time.map(number)),
         ("animation", moment.animation.clone().map(Value::from)),
         ("headlight", integrator.headlight.then_some(Value::Bool(true))),
         ("passes", compiler.passes.clone().map(Value::from)),
         ("specialize", compiler.specialize.specialize.map(|facts| facts.to_string().into())),
-        ("format", (args.format != Format::default()).then(|| name_in(&FORMATS, &args.format).into())),
+        ("format", (args.format != Format::default()).then(|| args.format.name().into())),
         ("target_error", args.target_error.map(Value::from)),
         ("strict", file.strict.then_some(Value::Bool(true))),
-        ("schedule", args.gpu.schedule.map(|schedule| name_in(&SCHEDULES, &schedule).into())),
+        ("schedule", args.gpu.schedule.map(|schedule| schedule.name().into())),
         ("layers", (!layers.is_empty()).then(|| layers.into())),
     ];
     given.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?))).collect()

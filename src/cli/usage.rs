@@ -1,7 +1,7 @@
 //! Errors of the command line for which clap has no message of its own: a scene or a subcommand
-//! that does not exist, and several scenes.
+//! that does not exist or no longer does, and several scenes.
 
-use super::args::{Cli, Command};
+use super::args::{Cli, Command, removed};
 use super::convert;
 use super::failure::Failure;
 use clap::CommandFactory;
@@ -48,6 +48,11 @@ fn exists(path: &Path) -> Result<(), Failure> {
 
 /// The message for a command line that clap refuses, where ours is better.
 pub fn refusal(error: &clap::Error, args: &[OsString]) -> Option<Failure> {
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(message) = removed(args)
+    {
+        return Some(Failure::input(message));
+    }
     // With one scene given, clap takes a second one for a subcommand.
     let refused = match error.kind() {
         ErrorKind::UnknownArgument => error.get(ContextKind::InvalidArg),

@@ -4,6 +4,7 @@ use super::film::FilmSettings;
 use super::filter::FilterSampler;
 use super::sobol;
 use glam::Vec2;
+use shadewright_base::named::{Named, Row};
 use shadewright_base::random::{hash, unit};
 use shadewright_bvh::kernel::Isa;
 use shadewright_bvh::wide::lanes::{Simd, Work};
@@ -16,6 +17,13 @@ pub enum Pattern {
     Stratified,
     /// An Owen-scrambled Sobol sequence, best with a power of two of samples.
     Sobol,
+}
+
+impl Named for Pattern {
+    const TABLE: &'static [Row<Self>] = &[
+        ("stratified", "One sample in each stratum of the pixel", Self::Stratified),
+        ("sobol", "A scrambled Sobol sequence, best with a power of two samples", Self::Sobol),
+    ];
 }
 
 /// The samples of an image.

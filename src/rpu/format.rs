@@ -31,6 +31,7 @@
 //! left is positive: both `a <= b` and `b <= a` hold for equal numbers, and neither `a < b` nor
 //! `b < a`.
 
+use shadewright_base::named::{Named, Row};
 use shadewright_base::nan::{self, Ruled};
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -42,6 +43,13 @@ pub enum Format {
     F32,
     /// The hardware's 24-bit float.
     F24,
+}
+
+impl Named for Format {
+    const TABLE: &'static [Row<Self>] = &[
+        ("f32", "IEEE single precision", Self::F32),
+        ("f24", "The hardware's 24-bit float: 7 exponent bits, 16 fraction bits", Self::F24),
+    ];
 }
 
 impl Format {

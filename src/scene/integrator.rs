@@ -1,5 +1,7 @@
 //! Integrators: how the radiance along a camera ray is computed.
 
+use shadewright_base::named::{Named, Row};
+
 /// An algorithm that computes the radiance along a ray.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Integrator {
@@ -14,27 +16,23 @@ pub enum Integrator {
     Normals,
 }
 
+impl Named for Integrator {
+    const TABLE: &'static [Row<Self>] = &[
+        ("whitted", "Recursive ray tracing: surface shaders loop over lights and trace rays", Self::Whitted),
+        ("path", "Path tracing with multiple importance sampling", Self::Path),
+        ("ao", "Ambient occlusion", Self::AmbientOcclusion),
+        ("normals", "Shading normals as colors", Self::Normals),
+    ];
+}
+
 impl Integrator {
-    /// All of them.
-    pub const ALL: [Integrator; 4] = [Self::Whitted, Self::Path, Self::AmbientOcclusion, Self::Normals];
-
-    /// Returns the name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Whitted => "whitted",
-            Self::Path => "path",
-            Self::AmbientOcclusion => "ao",
-            Self::Normals => "normals",
-        }
-    }
-
     /// The integrator of that name, or of RenderMan's name for it.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "PxrPathTracer" => Some(Self::Path),
             "PxrDirectLighting" => Some(Self::Whitted),
             "PxrOcclusion" => Some(Self::AmbientOcclusion),
-            _ => Self::ALL.into_iter().find(|i| i.name() == name),
+            _ => <Self as Named>::named(name),
         }
     }
 }
@@ -54,22 +52,11 @@ pub enum Estimator {
     Scattering,
 }
 
-impl Estimator {
-    /// All of them.
-    pub const ALL: [Estimator; 4] = [Self::Power, Self::Balance, Self::Lights, Self::Scattering];
-
-    /// Returns the name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Power => "power",
-            Self::Balance => "balance",
-            Self::Lights => "lights",
-            Self::Scattering => "scattering",
-        }
-    }
-
-    /// The estimator of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|e| e.name() == name)
-    }
+impl Named for Estimator {
+    const TABLE: &'static [Row<Self>] = &[
+        ("power", "Multiple importance sampling with the power heuristic", Self::Power),
+        ("balance", "Multiple importance sampling with the balance heuristic", Self::Balance),
+        ("lights", "Light sampling only", Self::Lights),
+        ("scattering", "BSDF sampling only", Self::Scattering),
+    ];
 }

@@ -31,7 +31,6 @@ mod framing;
 mod gltf;
 mod instancing;
 mod integrator;
-pub mod interiors;
 mod meshfile;
 pub mod params;
 mod repair;
@@ -42,6 +41,7 @@ mod user_values;
 mod wavefront;
 
 use glam::{Mat4, Vec3};
+use shadewright_base::named::{Named, Row};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::log::FileLog;
 use shadewright_base::text::source::{SourceMap, Span};
@@ -279,15 +279,11 @@ pub enum Current {
     Camera,
 }
 
-impl Current {
-    /// The space of that name, as `Option "shading" "string current"` has it.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "world" => Some(Current::World),
-            "camera" => Some(Current::Camera),
-            _ => None,
-        }
-    }
+impl Named for Current {
+    const TABLE: &'static [Row<Self>] = &[
+        ("world", "World space", Self::World),
+        ("camera", "Camera space: the z of P is the depth", Self::Camera),
+    ];
 }
 
 /// Which lights cast ray-traced shadows.
@@ -301,6 +297,14 @@ pub enum Shadows {
     /// Only the lights for which the scene turns them on, as in the RenderMan Interface, whose
     /// lights cast no shadows of their own.
     Asked,
+}
+
+impl Named for Shadows {
+    const TABLE: &'static [Row<Self>] = &[
+        ("on", "All but those with Attribute \"light\" \"shadows\" \"off\"", Self::On),
+        ("off", "None", Self::Off),
+        ("asked", "Those with Attribute \"light\" \"shadows\" \"on\"", Self::Asked),
+    ];
 }
 
 impl OpenOptions {

@@ -9,6 +9,8 @@ mod length;
 #[path = "../../benches/rpu/shading/mod.rs"]
 #[allow(dead_code, reason = "the benchmark measures what is only compared here")]
 mod shading;
+#[path = "specialize.rs"]
+mod specialize;
 #[path = "../../benches/rtsl/tables/mod.rs"]
 mod tables;
 #[path = "../../benches/compiler/variants.rs"]
@@ -125,115 +127,5 @@ fn procedural_meshes_have_names() {
     }
     for name in ["sheet:", "clutter:0", "clutter:-1", "sheet:99999999999", "C:\\bunny.ply"] {
         assert!(triangles(Path::new(name)).is_err(), "{name}");
-    }
-}
-
-/// Runs the program in a folder.
-fn shadewright(folder: &Path, args: &[&str]) -> std::process::Output {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_shadewright"));
-    command.args(args).current_dir(folder).output().expect("the program was built with the tests")
-}
-
-#[test]
-fn interiors_are_written_and_link_without_a_message() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let written = shadewright(folder.path(), &["bench", "specialize", "--write", "rooms"]);
-    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
-    let paths = String::from_utf8(written.stdout).expect("paths");
-    let paths: Vec<&str> = paths.lines().collect();
-    assert_eq!(paths.len(), shadewright::scene::interiors::INTERIORS.len());
-    for path in paths {
-        let job = common::scene_job(&folder.path().join(path), (32, 24)).expect(path);
-        assert!(job.program.diagnostics.is_empty(), "{}", job.program.diagnostics.render(&job.program.sources));
-    }
-}
-
-/// `bench specialize` with the fewest frames: the report.
-fn specialize(folder: &Path, args: &[&str]) -> Value {
-    let least = ["bench", "specialize", "--json", "--runs", "1", "--spp", "1", "--size", "8x6", "--batch", "4096"];
-    let output = shadewright(folder, &[&least, args].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
-}
-
-#[test]
-fn specialized_programs_are_measured_on_an_engine_with_a_page_of_plots() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let args = [
-        "--scene",
-        "bedroom",
-        "--backend",
-        "interpreter",
-        "--specialize",
-        "types",
-        "--specialize",
-        "all",
-        "--out",
-        "page",
-    ];
-    let report = specialize(folder.path(), &args);
-    assert_eq!(report["modes"], serde_json::json!(["types", "all"]));
-    let scene = &report["scenes"][0];
-    assert_eq!((scene["scene"].as_str(), scene["materials"].as_u64()), (Some("bedroom"), Some(1)), "{scene:#}");
-    assert!(
-        scene["frames"]
-            .as_array()
-            .is_some_and(|frames| frames.len() == 2 && frames.iter().all(|f| f["ms"].is_number()))
-    );
-    assert!(scene["specialized"]["blocks"].is_number() && scene["sorted"]["types"].is_null(), "{scene:#}");
-    let batches = report["shading"].as_array().expect("a list");
-    assert!(
-        batches.len() == 2
-            && batches.iter().all(|batch| batch["cases"].as_array().is_some_and(|cases| cases.len() == 6))
-    );
-    let costs = report["compile"].as_array().expect("a list");
-    assert_eq!(costs.len(), 2);
-    let size = |cost: &Value| cost["rpu_instructions"].as_u64();
-    assert!(costs.iter().all(|cost| cost["total_ms"].is_number() && size(cost) > Some(0)), "{costs:#?}");
-    assert!(size(&costs[1]) < size(&costs[0]), "{costs:#?}");
-    let page = std::fs::read_to_string(folder.path().join("page/index.html")).expect("a page");
-    assert!(page.contains("<svg ") && page.contains("bedroom") && page.ends_with("</html>\n"));
-    for plot in ["specialized", "frames-interpreter", "shading-interpreter-4096", "compile-time", "code-size"] {
-        let svg = std::fs::read_to_string(folder.path().join(format!("page/{plot}.svg"))).expect(plot);
-        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{plot}");
-    }
-}
-
-#[test]
-fn a_gpu_has_an_order_besides() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let args = [
-        "--scene",
-        "bedroom",
-        "--backend",
-        "gpu",
-        "--only",
-        "scenes",
-        "--specialize",
-        "types",
-        "--megakernel-sections",
-        "0",
-    ];
-    let report = specialize(folder.path(), &args);
-    let scene = &report["scenes"][0];
-    assert!(scene["sorted"]["types"].is_number() && scene["wavefront"]["types"].is_null(), "{scene:#}");
-    assert!(scene["sections"]["types"].as_u64() > Some(0), "{scene:#}");
-    assert_eq!(report["compile"], serde_json::json!([]));
-}
-
-#[test]
-fn wrong_names_are_refused_with_those_that_there_are() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let wrong = [
-        (["--scene", "cellar"], "there are bedroom, staircase"),
-        (["--backend", "abacus"], "interpreter"),
-        (["--specialize", "everything"], "types"),
-        (["--size", "0x5"], "at least one pixel"),
-    ];
-    for (args, hint) in wrong {
-        let output = shadewright(folder.path(), &[&["bench", "specialize"], &args[..]].concat());
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(message.contains(hint), "{message}");
     }
 }

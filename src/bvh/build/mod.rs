@@ -34,6 +34,7 @@ mod tests;
 
 use super::node::Node;
 use super::triangle::Triangle;
+use shadewright_base::named::{Named, Row};
 
 /// The most triangles in a tree; leaves address them with 28 bits and GPU buffers with 32 in bytes.
 pub const MAX_TRIANGLES: usize = 1 << 28;
@@ -66,6 +67,14 @@ pub enum Quality {
     /// Triangles may be split between children, which helps where large ones are in the way of
     /// small ones.
     Spatial,
+}
+
+impl Named for Quality {
+    const TABLE: &'static [Row<Self>] = &[
+        ("fast", "Fast build, for geometry that changes", Self::Fast),
+        ("sah", "Surface area heuristic (SAH)", Self::Sah),
+        ("spatial", "SAH with spatial splits: slower to build, faster to trace", Self::Spatial),
+    ];
 }
 
 impl Quality {

@@ -25,6 +25,7 @@ use super::super::node::STACK;
 use super::super::triangle::CULL_BACK;
 use super::GROUP;
 use crate::kernels::{Kernel, join};
+use shadewright_base::named::{Named, Row};
 use std::sync::Arc;
 
 const TABLE_BUFFER: Kernel = Kernel::named("traverse/table_buffer.wgsl");
@@ -212,31 +213,23 @@ pub enum Variant {
     GeneratedIfIf,
 }
 
-impl Variant {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::WhileWhile,
-        Self::IfIf,
-        Self::Persistent,
-        Self::Speculative,
-        Self::Wide,
-        Self::GeneratedWhileWhile,
-        Self::GeneratedIfIf,
+impl Named for Variant {
+    const TABLE: &'static [Row<Self>] = &[
+        ("while-while", "All threads descend the BVH until each has a leaf, then all test triangles", Self::WhileWhile),
+        ("if-if", "Each iteration of one loop is a node or a triangle", Self::IfIf),
+        ("persistent", "While-while with persistent threads, which fetch new rays when done", Self::Persistent),
+        (
+            "speculative",
+            "While-while with speculative traversal: threads postpone a leaf until others have one",
+            Self::Speculative,
+        ),
+        ("wide", "An 8-wide BVH with compressed nodes, which takes less memory", Self::Wide),
+        ("generated-while-while", "While-while, generated as IR", Self::GeneratedWhileWhile),
+        ("generated-if-if", "If-if, generated as IR", Self::GeneratedIfIf),
     ];
+}
 
-    /// The name in tables and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::WhileWhile => "while-while",
-            Self::IfIf => "if-if",
-            Self::Persistent => "persistent",
-            Self::Speculative => "speculative",
-            Self::Wide => "wide",
-            Self::GeneratedWhileWhile => "generated-while-while",
-            Self::GeneratedIfIf => "generated-if-if",
-        }
-    }
-
+impl Variant {
     /// The nodes that it traverses.
     pub fn layout(self) -> Layout {
         match self {
@@ -349,7 +342,7 @@ mod tests {
     #[test]
     fn every_kernel_validates() {
         let stores = [Store::Buffer, Store::Texture];
-        for variant in Variant::ALL {
+        for &(_, _, variant) in Variant::TABLE {
             for (nodes, triangles, stack, subgroups, levels) in [
                 (0, 0, Stack::Private, false, Levels::One),
                 (0, 1, Stack::Workgroup, true, Levels::Two),

@@ -4,7 +4,6 @@ use super::*;
 use clap::{Args, Subcommand, ValueEnum};
 use shadewright::bvh::Quality;
 use shadewright::bvh::raysets::View;
-use shadewright::program::Specialize;
 use std::path::PathBuf;
 
 /// `bench`.
@@ -33,9 +32,6 @@ pub enum Benchmark {
     Reload(ReloadArgs),
     /// Compile times of shaders, on one thread
     Compile(CompileTimesArgs),
-    /// Specialized programs against others: frames of six interiors, shading alone, compile times
-    #[command(alias = renamed::SPECIALIZE)]
-    Specialize(Box<BenchSpecializeArgs>),
 }
 
 /// `bench rays`.
@@ -55,10 +51,10 @@ pub struct RaysArgs {
     #[arg(long, value_name = "FILE", default_value = "clutter:100000", help_heading = heading::RAYS)]
     pub mesh: PathBuf,
     /// BVH builder
-    #[arg(long, value_parser = NamedChoice::new(BUILDERS), default_value = "spatial", help_heading = heading::RAYS)]
+    #[arg(long, value_parser = choice_of::<Quality>(), default_value = "spatial", help_heading = heading::RAYS)]
     pub tree: Quality,
     /// Camera of the primary rays: in front of the mesh, or inside, for rooms
-    #[arg(long, value_parser = NamedChoice::new(VIEWS), default_value = "outside", help_heading = heading::RAYS)]
+    #[arg(long, value_parser = choice_of::<View>(), default_value = "outside", help_heading = heading::RAYS)]
     pub view: View,
     /// Square root of the number of primary rays
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..=8192), help_heading = heading::RAYS)]
@@ -180,56 +176,6 @@ pub struct CompileTimesArgs {
     pub json: bool,
 }
 
-/// `bench specialize`.
-#[derive(Debug, Args)]
-pub struct BenchSpecializeArgs {
-    /// Measure only interiors with PART in their names; several are separated by commas
-    #[arg(long, value_name = "PART", value_delimiter = ',')]
-    pub scene: Vec<String>,
-    /// Measure only these; all by default
-    #[arg(long = "only", value_enum, value_name = "WHAT", value_delimiter = ',')]
-    pub measurements: Vec<Measurement>,
-    /// Devices: native, interpreter or gpu, separated by commas; all that there are by default
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = heading::BACKEND)]
-    pub backend: Vec<String>,
-    /// The GPU.
-    #[command(flatten)]
-    pub adapter: AdapterArgs,
-    /// The CPU.
-    #[command(flatten)]
-    pub threads: ThreadArgs,
-    /// Facts that programs are specialized for, as `render --specialize` takes them; may be
-    /// repeated. The first is the baseline, the last is what `specialized` means
-    #[arg(long, alias = renamed::SPECIALIZE, value_name = "FACTS", help_heading = heading::COMPILER)]
-    pub specialize: Vec<Specialize>,
-    /// Width and height of the frames
-    #[arg(long, value_name = "WxH", default_value = "120x90", value_parser = frame_size, help_heading = heading::CAMERA)]
-    pub size: Size,
-    /// Samples per pixel of the frames
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = heading::SAMPLING)]
-    pub spp: u32,
-    /// Frames of each program, alternately, of which the median counts
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub runs: u16,
-    /// Rays of the large batch that is shaded alone
-    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
-    pub batch: u32,
-    /// Most sections of a program that is compiled as a megakernel: its compile time grows faster
-    /// than its size
-    #[arg(long, value_name = "N", default_value_t = 24, help_heading = heading::BACKEND)]
-    pub megakernel_sections: u64,
-    /// Write the interiors to this folder, each as NAME.rib with its shaders and textures, and
-    /// measure nothing
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "json"], help_heading = heading::OUTPUT)]
-    pub write: Option<PathBuf>,
-    /// Write a page with plots to this folder
-    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
-    pub out: Option<PathBuf>,
-    /// Print the results as JSON
-    #[arg(long, help_heading = heading::OUTPUT)]
-    pub json: bool,
-}
-
 /// The size of a frame that is measured: at most what takes seconds.
 fn frame_size(text: &str) -> Result<Size, String> {
     let size: Size = text.parse()?;
@@ -238,17 +184,4 @@ fn frame_size(text: &str) -> Result<Size, String> {
         Size(width, height) if width > 4096 || height > 4096 => Err("a side has at most 4096 pixels".to_string()),
         size => Ok(size),
     }
-}
-
-/// A part of `bench specialize`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Measurement {
-    /// Frames of the interiors
-    Scenes,
-    /// Shading alone: Phong with no texture, one or two
-    Shading,
-    /// A textured surface with some of its interfaces specialized
-    Interfaces,
-    /// Compile times and sizes of code of the interiors
-    Compile,
 }

@@ -25,6 +25,7 @@ struct Condition {
 const RENDER: &[&str] = &["", "render"];
 const SAMPLED: &[&str] = &["", "render", "compare", "simulate"];
 const SIMULATE: &[&str] = &["simulate"];
+const ON_GPUS: &[&str] = &["", "render", "compare", "probe", "merge", "simulate"];
 
 /// Ray-tracing hardware whose shaders run on a host.
 const HOSTED: &[&str] = &["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline"];
@@ -136,6 +137,27 @@ const CONDITIONS: &[Condition] = &[
         other: "check",
         values: &[&["gpu"]],
         message: "--adapter, --schedule and --traversal are options of the GPU: add --check gpu",
+    },
+    Condition {
+        commands: RENDER,
+        options: &["engine"],
+        other: "backend",
+        values: &[RPU],
+        message: "--engine is an option of the RPU: add --backend rpu",
+    },
+    Condition {
+        commands: &["run"],
+        options: &["engine"],
+        other: "on",
+        values: &[&["all"], RPU],
+        message: "--engine chooses what runs on the RPU: name it with --on rpu, or remove --on",
+    },
+    Condition {
+        commands: ON_GPUS,
+        options: &["traversal"],
+        other: "schedule",
+        values: &[&["", "auto", "wavefront"]],
+        message: "--traversal chooses a traversal kernel, and the megakernel has none; remove one of them",
     },
     of_sampler(
         SAMPLED,
@@ -316,6 +338,9 @@ mod tests {
         assert!(message.starts_with("error: --cells is for --machine rtp-grid\n"), "{message}");
         assert!(refused("shadewright a.rib -o a.png --sampler-depth 1").is_some());
         assert!(refused("shadewright silicon a.si --radix signed").is_some());
+        assert!(refused("shadewright a.rib -o a.png --engine interpreter").is_some());
+        assert!(refused("shadewright run a.sl f --on gpu --engine interpreter").is_some());
+        assert!(refused("shadewright compare a.rib --schedule megakernel --traversal if-if").is_some());
         for words in [
             "simulate a.rib --machine rtp-grid --cells 4",
             "simulate a.rib --machine rtp --check gpu --adapter a",
@@ -323,6 +348,9 @@ mod tests {
             "render a.rib -o a.png --spp 4",
             "render a.rib -o a.png --sampler adaptive --sampler-depth 1",
             "a.rib -o a.png --pattern sobol --target-error 0.1",
+            "a.rib -o a.png --backend rpu --engine interpreter",
+            "run a.sl f --engine interpreter",
+            "compare a.rib --traversal if-if",
             "volume a.rib",
             "compile a.sl --emit uniformity --lanes 4",
             "compile a.sl --emit shapes --lanes 4",

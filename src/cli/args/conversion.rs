@@ -29,7 +29,7 @@ pub struct ConvertArgs {
     pub animation: Option<String>,
     /// Integrator to write; overrides the scene. Materials of glTF and OBJ files become BSDFs for
     /// `path`
-    #[arg(long, value_parser = integrators(), hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    #[arg(long, value_parser = choice_of::<Integrator>(), hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub integrator: Option<Integrator>,
     /// Where the scene's shaders are.
     #[command(flatten)]

@@ -23,7 +23,7 @@ pub struct GpuArgs {
     #[command(flatten)]
     pub adapter: AdapterArgs,
     /// How the GPU orders shader sections between rays; `auto` by default
-    #[arg(long, value_parser = NamedChoice::new(SCHEDULES), value_name = "ORDER", hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Schedule>(), value_name = "ORDER", hide_short_help = true)]
     pub schedule: Option<Schedule>,
     /// How it traverses the BVH.
     #[command(flatten)]
@@ -41,7 +41,7 @@ impl GpuArgs {
 pub struct TraversalArgs {
     /// Traversal kernel of the GPU, `while-while` by default; goes with the wavefront schedule. The
     /// image does not depend on it
-    #[arg(long, value_parser = traversals(), value_name = "KERNEL", hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Variant>(), value_name = "KERNEL", hide_short_help = true)]
     pub traversal: Option<Variant>,
 }
 

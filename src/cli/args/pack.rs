@@ -29,7 +29,7 @@ pub struct PackArgs {
     #[arg(long, value_name = "N|A..B", allow_hyphen_values = true, hide_short_help = true, help_heading = heading::CAMERA)]
     pub frames: Option<Frames>,
     /// Integrator of the renders that will use the pack; the scene's by default
-    #[arg(long, value_parser = integrators(), hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    #[arg(long, value_parser = choice_of::<Integrator>(), hide_short_help = true, help_heading = heading::INTEGRATOR)]
     pub integrator: Option<Integrator>,
     /// Where the scene's shaders are.
     #[command(flatten)]

@@ -1,10 +1,8 @@
 //! Commands, options and values under the names that they had before: these are accepted for one
 //! release, with a note that has the new name. The aliases stand where these are defined.
+//! Commands that the program no longer has are refused with a hint at what replaces them.
 
 use std::ffi::OsString;
-
-/// The command and the option `specialize` in the spelling that they had before.
-pub const SPECIALIZE: &str = "specialise";
 
 /// The measurement `bench backends` under the name that it had before.
 pub const MACHINES: &str = "machines";
@@ -16,10 +14,13 @@ pub const NO_OPTIMIZE: &str = "no-optimise";
 pub const SHAPES: &str = "shapes";
 
 /// Commands, the words of each before and now.
-const COMMANDS: [(&[&str], &str); 3] = [
-    (&["volume"], "solid-volume"),
-    (&["bench", "specialise"], "bench specialize"),
-    (&["bench", "machines"], "bench backends"),
+const COMMANDS: [(&[&str], &str); 2] =
+    [(&["volume"], "solid-volume"), (&["bench", "machines"], "bench backends")];
+
+/// Commands that the program no longer has, and what replaces them.
+const REMOVED: [(&[&str], &str); 2] = [
+    (&["bench", "specialize"], "cargo bench --bench specialize"),
+    (&["bench", "specialise"], "cargo bench --bench specialize"),
 ];
 
 /// Options of a command, before and now.
@@ -47,9 +48,21 @@ pub fn current_value<'a>(command: &str, option: &str, value: &'a str) -> &'a str
     VALUES.iter().find(is_it).map_or(value, |(.., new)| *new)
 }
 
+/// The words of a command line after the program.
+fn words(arguments: &[OsString]) -> Vec<&str> {
+    arguments.iter().skip(1).map(|word| word.to_str().unwrap_or_default()).collect()
+}
+
+/// The message about a command that the program no longer has.
+pub fn removed(arguments: &[OsString]) -> Option<String> {
+    let words = words(arguments);
+    let (old, new) = REMOVED.iter().find(|(old, _)| words.starts_with(old))?;
+    Some(format!("error: `{}` is no command of this program any more\nhint: `{new}` in the repository", old.join(" ")))
+}
+
 /// The notes on what an accepted command line names as it was named before.
 pub fn notes(arguments: &[OsString]) -> Vec<String> {
-    let words: Vec<&str> = arguments.iter().skip(1).map(|word| word.to_str().unwrap_or_default()).collect();
+    let words = words(arguments);
     let options = words.split(|word| *word == "--").next().unwrap_or_default();
     let is_given = |old: &str| options.iter().any(|word| word.split('=').next() == Some(old));
     let mut notes = Vec::new();
@@ -84,10 +97,6 @@ mod tests {
         assert_eq!(notes("shadewright golden . --machine=rpu"), ["`--machine` of `golden` is now `--backend`"]);
         assert_eq!(notes("shadewright volume a.rib"), ["the command `volume` is now `solid-volume`"]);
         assert_eq!(
-            notes("shadewright bench specialise --json"),
-            ["the command `bench specialise` is now `bench specialize`"]
-        );
-        assert_eq!(
             notes("shadewright bench machines --json"),
             ["the command `bench machines` is now `bench backends`"]
         );
@@ -102,5 +111,15 @@ mod tests {
         for line in current {
             assert!(notes(&format!("shadewright {line}")).is_empty(), "{line}");
         }
+    }
+
+    #[test]
+    fn removed_commands_have_a_hint_at_what_replaces_them() {
+        let removed = |line: &str| removed(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for word in ["specialize", "specialise"] {
+            let message = removed(&format!("shadewright bench {word} --json")).expect("it is removed");
+            assert!(message.ends_with("`cargo bench --bench specialize` in the repository"), "{message}");
+        }
+        assert_eq!(removed("shadewright bench rays"), None);
     }
 }

@@ -73,7 +73,7 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub drawing: DrawingArgs,
     /// Floating-point format of the RPU; needs --backend rpu
-    #[arg(long, value_parser = NamedChoice::new(FORMATS), default_value = "f32", hide_short_help = true, help_heading = heading::BACKEND)]
+    #[arg(long, value_parser = choice_of::<Format>(), default_value = "f32", hide_short_help = true, help_heading = heading::BACKEND)]
     pub format: Format,
     /// The GPU.
     #[command(flatten)]

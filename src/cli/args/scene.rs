@@ -168,7 +168,7 @@ pub struct SamplingArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub spp: Option<u32>,
     /// Sample pattern over pixel area and lens
-    #[arg(long, value_parser = NamedChoice::new(PATTERNS), default_value = "stratified", hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Pattern>(), default_value = "stratified", hide_short_help = true)]
     pub pattern: Pattern,
     /// Seed of the sample positions
     #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
@@ -180,24 +180,24 @@ pub struct SamplingArgs {
 #[command(next_help_heading = heading::INTEGRATOR)]
 pub struct IntegratorArgs {
     /// Integrator; overrides the scene
-    #[arg(long, value_parser = integrators())]
+    #[arg(long, value_parser = choice_of::<Integrator>())]
     pub integrator: Option<Integrator>,
     /// How the path integrator combines light sampling and BSDF sampling; overrides the scene
-    #[arg(long, value_parser = estimators(), hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Estimator>(), hide_short_help = true)]
     pub estimator: Option<Estimator>,
     /// Clamp the indirect radiance of each path sample to MAX; 0 disables it. Removes fireflies and
     /// biases the image darker. Off by default; overrides the scene
     #[arg(long, value_name = "MAX", value_parser = not_negative::<f32>, allow_negative_numbers = true, hide_short_help = true)]
     pub clamp: Option<f32>,
     /// Which lights cast ray-traced shadows
-    #[arg(long, value_parser = NamedChoice::new(SHADOWS), default_value = "on", hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Shadows>(), default_value = "on", hide_short_help = true)]
     pub shadows: Shadows,
     /// Add a light at the camera to a scene without lights; the viewer always does
     #[arg(long, hide_short_help = true)]
     pub headlight: bool,
     /// Space in which the shaders of a RIB scene compute: `camera`, as in other RenderMan renderers,
     /// or `world`, the default; overrides the scene
-    #[arg(long, value_parser = NamedChoice::new(SPACES), value_name = "SPACE", hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Current>(), value_name = "SPACE", hide_short_help = true)]
     pub current: Option<Current>,
 }
 
@@ -207,7 +207,7 @@ pub struct IntegratorArgs {
 pub struct CompilerArgs {
     /// BVH builder; chosen from the samples per triangle by default. The image does not depend on
     /// it
-    #[arg(long, value_parser = NamedChoice::new(BUILDERS), hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Quality>(), hide_short_help = true)]
     pub tree: Option<Quality>,
     /// Compiler passes: `-gvn,-inline` disables some, `fold,dce` runs only those
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, hide_short_help = true)]
@@ -219,7 +219,7 @@ pub struct CompilerArgs {
     #[command(flatten)]
     pub specialize: SpecializeArgs,
     /// Calling convention of the RPU: which registers are saved across calls
-    #[arg(long, value_parser = NamedChoice::new(CONVENTIONS), default_value = "simple", hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Convention>(), default_value = "simple", hide_short_help = true)]
     pub convention: Convention,
     /// Limit of loop iterations and calls per sample
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
@@ -244,7 +244,7 @@ impl Default for CompilerArgs {
 #[command(next_help_heading = heading::COMPILER)]
 pub struct MathArgs {
     /// Transcendental functions (sin, exp, …) that shaders call
-    #[arg(long, value_parser = NamedChoice::new(MATH), default_value = "exact", hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Math>(), default_value = "exact", hide_short_help = true)]
     pub math: Math,
     /// The old spelling of `--math exact`.
     #[arg(long, conflicts_with = "math", hide = true)]

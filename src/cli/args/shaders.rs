@@ -20,10 +20,10 @@ pub struct CompileArgs {
     #[arg(long, value_enum, default_value_t = Emit::Ir)]
     pub emit: Emit,
     /// ABI of `--emit rpu`
-    #[arg(long, value_parser = NamedChoice::new(ABIS), default_value = "native")]
+    #[arg(long, value_parser = choice_of::<Abi>(), default_value = "native")]
     pub abi: Abi,
     /// Calling convention of `--emit rpu`: which registers are saved across calls
-    #[arg(long, value_parser = NamedChoice::new(CONVENTIONS), default_value = "simple")]
+    #[arg(long, value_parser = choice_of::<Convention>(), default_value = "simple")]
     pub convention: Convention,
     /// Print the IR before and after this pass (`all` for every pass)
     #[arg(long, value_name = "PASS")]

@@ -21,7 +21,7 @@ pub struct SiliconArgs {
     #[arg(long, value_name = "FILE", help_heading = heading::MODEL)]
     pub words: Option<PathBuf>,
     /// How words are written
-    #[arg(long, value_parser = NamedChoice::new(RADIXES), default_value = "signed", help_heading = heading::OUTPUT)]
+    #[arg(long, value_parser = choice_of::<Radix>(), default_value = "signed", help_heading = heading::OUTPUT)]
     pub radix: Radix,
     /// Cycles of a simulation at most
     #[arg(long, value_name = "N", default_value_t = 10_000_000, help_heading = heading::MODEL)]

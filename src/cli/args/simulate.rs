@@ -95,7 +95,7 @@ pub struct HardwareArgs {
     #[arg(long)]
     pub print_config: bool,
     /// Floating-point format
-    #[arg(long, value_parser = NamedChoice::new(FORMATS), default_value = "f32")]
+    #[arg(long, value_parser = choice_of::<Format>(), default_value = "f32")]
     pub format: Format,
     /// The same rays through grids of 1 to 32 cells on an axis (rtp-grid), or through arrays of 1 to
     /// 1024 nodes (array); the same polygons on hardware of other sizes
@@ -126,7 +126,7 @@ pub struct RayHardwareArgs {
     #[arg(long, value_name = "WxH")]
     pub nodes: Option<Size>,
     /// Which parts of space the nodes of the array have
-    #[arg(long, value_parser = NamedChoice::new(MAPPINGS))]
+    #[arg(long, value_parser = choice_of::<Mapping>())]
     pub mapping: Option<Mapping>,
     /// Ray-tracing hardware: cells on each axis of the grid; by default the best of an estimate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=128))]
@@ -141,11 +141,11 @@ pub struct RayHardwareArgs {
 #[command(next_help_heading = heading::MODEL)]
 pub struct PolygonArgs {
     /// Polygon hardware: where the colors at the corners come from; the scene's shaders by default
-    #[arg(long, value_parser = NamedChoice::new(COLOR_SOURCES), value_name = "SOURCE")]
+    #[arg(long, value_parser = choice_of::<Colors>(), value_name = "SOURCE")]
     pub colors: Option<Colors>,
     /// Polygon hardware: one color a polygon (constant), or interpolated colors (smooth), the
     /// default
-    #[arg(long, value_parser = NamedChoice::new(INTERPOLATIONS))]
+    #[arg(long, value_parser = choice_of::<Interpolation>())]
     pub interpolation: Option<Interpolation>,
     /// How lines are drawn.
     #[command(flatten)]
@@ -157,10 +157,10 @@ pub struct PolygonArgs {
 #[command(next_help_heading = heading::MODEL)]
 pub struct DrawingArgs {
     /// Line drawings: which edges are drawn; features by default
-    #[arg(long, value_parser = NamedChoice::new(EDGES), hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Edges>(), hide_short_help = true)]
     pub edges: Option<Edges>,
     /// Line drawings: how hidden lines are drawn; not at all by default
-    #[arg(long, value_parser = NamedChoice::new(HIDDEN_LINES), value_name = "STYLE", hide_short_help = true)]
+    #[arg(long, value_parser = choice_of::<Hidden>(), value_name = "STYLE", hide_short_help = true)]
     pub hidden_lines: Option<Hidden>,
     /// Line drawings: width of lines in pixels, 1 by default
     #[arg(long, value_name = "PIXELS", value_parser = positive, hide_short_help = true)]

@@ -149,7 +149,7 @@ fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
 }
 
 /// The geometric mean; 1 of nothing.
-pub fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
+fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
     let logs: Vec<f64> = ratios.map(f64::ln).collect();
     (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
 }

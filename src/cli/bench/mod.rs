@@ -13,7 +13,6 @@ mod meshes;
 mod ray_machines;
 mod rays;
 mod reload;
-mod specialize;
 mod startup;
 
 use super::args::Benchmark;
@@ -54,16 +53,6 @@ pub fn run(benchmark: &Benchmark) -> Result<(), Failure> {
             print(&reload::shader_edits(args)?, args.json)
         }
         Benchmark::Compile(args) => print(&compile::times()?, args.json),
-        Benchmark::Specialize(args) => {
-            set_thread_count(args.threads)?;
-            match &args.write {
-                Some(folder) => specialize::write_scenes(args, folder),
-                None => {
-                    let results = specialize::measure(args)?;
-                    if args.json { print_json(&results) } else { Ok(()) }
-                }
-            }
-        }
     }
 }
 

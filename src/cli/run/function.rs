@@ -117,11 +117,7 @@ fn on_runners(
 fn on(args: &RunArgs) -> Result<Vec<RunnerInfo>, Failure> {
     let mut rows = args.on.runners();
     let Some(engine) = available(args.engine)? else { return Ok(rows) };
-    let Some(at) = rows.iter().position(|row| row.name == Backend::RPU.name()) else {
-        return Err(Failure::input(
-            "error: --engine chooses what runs on the RPU: name it with --on rpu, or remove --on",
-        ));
-    };
+    let Some(at) = rows.iter().position(|row| row.name == Backend::RPU.name()) else { return Ok(rows) };
     let backend = Backend::of_engine(engine).unwrap_or(Backend::RPU);
     rows.splice(at..=at, RunOn::Runner(backend.name()).runners());
     Ok(rows)

@@ -9,6 +9,7 @@
 use super::calls;
 use super::vcode::{ALLOCATABLE, Callee, MFunc, Place};
 use super::{Abi, Error};
+use shadewright_base::named::{Named, Row};
 use shadewright_ir::abi::EntryPoint;
 use shadewright_ir::cycles::Components;
 use shadewright_ir::{Function, FunctionKind, Module, Op};
@@ -27,6 +28,14 @@ pub enum Convention {
     /// `call_shader` may reach every entry of the module that is called like a surface, and no
     /// other; recursion changes everything.
     Interprocedural,
+}
+
+impl Named for Convention {
+    const TABLE: &'static [Row<Self>] = &[
+        ("simple", "Caller-saved registers only", Self::Simple),
+        ("mixed", "Some registers are callee-saved", Self::Mixed),
+        ("interprocedural", "Callers save only registers that the callee changes", Self::Interprocedural),
+    ];
 }
 
 /// The first general register that a called function preserves under [`Convention::Mixed`]: about

@@ -9,6 +9,7 @@
 //! dependency flags. It knows the IR and the instruction set, and neither languages nor scenes.
 
 use rayon::prelude::*;
+use shadewright_base::named::{Named, Row};
 use shadewright_ir::host::left_over;
 use shadewright_ir::{Const, Function, Loc, Module, Op, string_id};
 use shadewright_rpu::depend;
@@ -64,6 +65,13 @@ pub enum Abi {
     Native,
     /// That of the thesis's listings (ch. 12): only `C31` is set.
     Thesis,
+}
+
+impl Named for Abi {
+    const TABLE: &'static [Row<Self>] = &[
+        ("native", "The renderer's", Self::Native),
+        ("thesis", "That of Węgrzanowski 2006: E = 0, flat normals, no opacity", Self::Thesis),
+    ];
 }
 
 /// The passes that can be switched off, all on by default. Switching one off changes the code, not

@@ -7,6 +7,7 @@
 //! messages only along links.
 
 use serde::{Deserialize, Serialize};
+use shadewright_base::named::{Named, Row};
 
 /// How layers of cells are laid over the nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,6 +22,14 @@ pub enum Mapping {
     /// Layers go one node to the right and one down alternately, never both at once, and opposite
     /// edges are linked (fig. 2-32).
     Torus,
+}
+
+impl Named for Mapping {
+    const TABLE: &'static [Row<Self>] = &[
+        ("plain", "A node has the cells behind one another", Self::Plain),
+        ("skew", "Each layer is shifted to the left by one node", Self::Skew),
+        ("torus", "Layers are shifted to the left and down alternately", Self::Torus),
+    ];
 }
 
 /// The four ports of a node.

@@ -5,6 +5,7 @@ use super::colors::{Place, colors};
 use super::model::{Light, Model, Polygon, View};
 use crate::rays::model::{Face, Model as Rays};
 use glam::{DVec4, Mat3, Mat4, Vec2, Vec3};
+use shadewright_base::named::{Named, Row};
 use shadewright_geometry::Mesh;
 use shadewright_render::rpu::Loaded;
 use shadewright_render::{Job, RenderError};
@@ -24,6 +25,13 @@ pub enum Colors {
     Hardware,
 }
 
+impl Named for Colors {
+    const TABLE: &'static [Row<Self>] = &[
+        ("shaders", "The scene's shaders, which the host runs at the corners", Self::Shaders),
+        ("hardware", "The hardware's own lighting: ambient and distant lights on matte surfaces", Self::Hardware),
+    ];
+}
+
 /// How colors go across a polygon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interpolation {
@@ -32,6 +40,13 @@ pub enum Interpolation {
     /// The colors of the corners are interpolated (Gouraud 1971).
     #[default]
     Smooth,
+}
+
+impl Named for Interpolation {
+    const TABLE: &'static [Row<Self>] = &[
+        ("constant", "Each polygon has one color", Self::Constant),
+        ("smooth", "The colors of the corners are interpolated (Gouraud)", Self::Smooth),
+    ];
 }
 
 /// The part of the farthest depth at which the near side of the volume is at least: what lies nearer is

@@ -166,7 +166,7 @@ pub type Constants = Arc<[Option<[u32; 4]>]>;
 /// that is off. Other numbers are as quick to load as to have in the code, and objects that run the
 /// same code run together: with an entry for each set of parameters, frames of interiors with 32
 /// and 50 materials took 1.13 and 1.15 times as long as with parameters in common alone
-/// (`bench specialize`).
+/// (`cargo bench --bench specialize`).
 fn pattern(block: &ParamBlock) -> Vec<u8> {
     let bits = |vector: &[u32; 4]| vector.iter().fold(0, |bits, word| bits << 1 | u8::from(*word == 0));
     block.iter().map(bits).collect()

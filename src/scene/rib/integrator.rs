@@ -5,6 +5,7 @@ use super::groups::{one_float, one_string};
 use super::params::{Param, ParamList, Undeclared, read_param_list};
 use super::reader::Reader;
 use crate::{Estimator, Integrator};
+use shadewright_base::named::Named;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_base::text::source::Span;
 
@@ -26,7 +27,7 @@ pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
             Integrator::Path
         }
         None => {
-            let names = Integrator::ALL.map(|i| format!("\"{}\"", i.name())).join(", ");
+            let names = names_of::<Integrator>();
             return Err(args.error(format!("unknown integrator `{name}`")).hint(format!("there are: {names}")));
         }
     };
@@ -62,9 +63,14 @@ pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
     Ok(())
 }
 
+/// The names of an enumeration, for messages.
+fn names_of<T: Named>() -> String {
+    T::TABLE.iter().map(|(name, ..)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
 fn estimator(name: &str, span: Span) -> Result<Estimator, Diagnostic> {
     Estimator::named(name).ok_or_else(|| {
-        let names = Estimator::ALL.map(|e| format!("\"{}\"", e.name())).join(", ");
+        let names = names_of::<Estimator>();
         let d = Diagnostic::error(format!("there is no estimator `{name}`"));
         d.at(span, "this").hint(format!("there are: {names}"))
     })

@@ -10,6 +10,7 @@ use super::primitives::dicing::{OF_NAME, keep};
 use super::reader::Reader;
 use super::shading::{camera, user_values};
 use glam::{Mat4, Vec3};
+use shadewright_base::named::Named;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_base::text::source::Span;
 use shadewright_image::Quantize;

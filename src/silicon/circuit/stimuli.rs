@@ -16,6 +16,7 @@
 use super::functional::Environment;
 use super::graph::{Circuit, PortId};
 use shadewright_base::bits::{Bits, storage};
+use shadewright_base::named::{Named, Row};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use shadewright_base::text::source::{FileId, Span};
 use std::collections::VecDeque;
@@ -40,6 +41,14 @@ pub enum Radix {
     Unsigned,
     /// Hexadecimal numbers.
     Hexadecimal,
+}
+
+impl Named for Radix {
+    const TABLE: &'static [Row<Self>] = &[
+        ("signed", "Decimal numbers with a sign", Self::Signed),
+        ("unsigned", "Decimal numbers without a sign", Self::Unsigned),
+        ("hexadecimal", "Hexadecimal numbers", Self::Hexadecimal),
+    ];
 }
 
 impl Radix {

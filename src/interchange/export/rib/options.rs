@@ -3,6 +3,7 @@
 use super::Writer;
 use super::text::{number, numbers, parameter, quoted};
 use glam::Mat4;
+use shadewright_base::named::Named;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_image::Reading;
 use shadewright_lang::registry;

@@ -1,6 +1,7 @@
 //! The numbers of the hardware and of its drawing: `default.toml` has each with its source.
 
 use serde::{Deserialize, Serialize};
+use shadewright_base::named::{Named, Row};
 use shadewright_base::text::settings::{self, SettingsError};
 
 /// The text of the default configuration, comments included.
@@ -54,6 +55,13 @@ pub enum Edges {
     Features,
 }
 
+impl Named for Edges {
+    const TABLE: &'static [Row<Self>] = &[
+        ("all", "All but those between polygons in one plane", Self::All),
+        ("features", "Silhouettes, creases, and edges of one polygon alone", Self::Features),
+    ];
+}
+
 /// How hidden parts of lines are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -62,6 +70,13 @@ pub enum Hidden {
     None,
     /// They are dashed.
     Dashed,
+}
+
+impl Named for Hidden {
+    const TABLE: &'static [Row<Self>] = &[
+        ("none", "They are left out", Self::None),
+        ("dashed", "They are dashed", Self::Dashed),
+    ];
 }
 
 /// Color of lines.

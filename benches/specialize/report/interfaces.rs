@@ -3,9 +3,7 @@
 //! (Pérard-Gayot 2020, figure 3.5).
 
 use super::frames::{Opened, alternate, job};
-use super::{Plan, modes, shading, speed};
-use crate::cli::bench::rounded;
-use crate::cli::failure::Failure;
+use super::{Plan, modes, rounded, shading, speed};
 use anyhow::Context;
 use serde_json::{Value, json};
 use shadewright::render::Job;
@@ -42,7 +40,7 @@ WorldEnd
 ";
 
 /// A frame with each set of facts, on each device: a list with an entry for each device.
-pub fn facts(plan: &Plan<'_>) -> Result<Value, Failure> {
+pub fn facts(plan: &Plan<'_>) -> anyhow::Result<Value> {
     let folder = plan.folder.join("interfaces");
     fs::create_dir_all(&folder).context("making a folder for a scene")?;
     fs::write(folder.join("pasted.sl"), SHADER).context("writing a shader")?;
@@ -51,12 +49,12 @@ pub fn facts(plan: &Plan<'_>) -> Result<Value, Failure> {
     shading::write_checks(&folder)?;
     let modes = modes::of_interfaces();
     let load = |mode: &modes::Mode| job(&path, (SIDE, SIDE), SPP, mode.facts, Shadows::Off);
-    let jobs = modes.iter().map(load).collect::<Result<Vec<Job>, Failure>>()?;
+    let jobs = modes.iter().map(load).collect::<anyhow::Result<Vec<Job>>>()?;
     let mut rows = Vec::new();
     for device in &plan.devices {
         let opened = Opened::new(device);
         let open = |job| opened.runner(device.orders()[0], job);
-        let mut runners = jobs.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
+        let mut runners = jobs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
         let times = alternate(plan, &mut runners, 1)?;
         let baseline = times.first().map(|times| times.median);
         let row = |(mode, times): (&modes::Mode, &super::frames::Times)| {

@@ -2,21 +2,20 @@
 //! against the megakernel.
 
 use super::frames::{Device, Opened, Order, Times, alternate, job};
+use super::interiors::Interior;
 use super::modes::Mode;
 use super::{Plan, speed};
-use crate::cli::failure::Failure;
 use serde_json::{Value, json};
 use shadewright::render::Job;
 use shadewright::scene::Shadows;
-use shadewright::scene::interiors::Interior;
 
 /// Frames of each interior on each device: a list with an entry for each of both.
-pub fn frames(plan: &Plan<'_>) -> Result<Value, Failure> {
+pub fn frames(plan: &Plan<'_>) -> anyhow::Result<Value> {
     let mut rows = Vec::new();
     for &interior in &plan.interiors {
         let path = plan.path(interior)?;
-        let load = |mode: &Mode| job(&path, plan.size(), plan.args.spp, mode.facts, Shadows::On);
-        let jobs = plan.modes.iter().map(load).collect::<Result<Vec<Job>, Failure>>()?;
+        let load = |mode: &Mode| job(&path, plan.size(), plan.options.spp, mode.facts, Shadows::On);
+        let jobs = plan.modes.iter().map(load).collect::<anyhow::Result<Vec<Job>>>()?;
         for device in &plan.devices {
             rows.push(scene(plan, interior, device, &jobs)?);
             plan.step();
@@ -28,12 +27,12 @@ pub fn frames(plan: &Plan<'_>) -> Result<Value, Failure> {
 /// The orders that are measured after the first: the megakernel is left out where the program has
 /// too many sections to compile them as one kernel.
 fn orders(plan: &Plan<'_>, device: &Device, sections: Option<u64>) -> Vec<Order> {
-    let limit = plan.args.megakernel_sections;
+    let limit = plan.options.megakernel_sections;
     let fits = sections.is_none_or(|sections| sections <= limit);
     device.orders()[1..].iter().copied().filter(|order| fits || *order != Order::Megakernel).collect()
 }
 
-fn scene(plan: &Plan<'_>, interior: &Interior, device: &Device, jobs: &[Job]) -> Result<Value, Failure> {
+fn scene(plan: &Plan<'_>, interior: &Interior, device: &Device, jobs: &[Job]) -> anyhow::Result<Value> {
     let mut sections = Vec::new();
     let opened = Opened::new(device);
     let mut kinds = Vec::new();

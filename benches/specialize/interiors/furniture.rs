@@ -1,6 +1,7 @@
 //! Pieces of furniture of one or a few materials, around the origin on the floor.
 
 use super::mesh::{Mesh, block, cuboid, cushion, cylinder, framed, lathe, rod, vessel};
+use shadewright_base::random::{hash, unit};
 
 /// Meshes as one.
 pub fn all(meshes: impl IntoIterator<Item = Mesh>) -> Mesh {
@@ -100,7 +101,7 @@ pub fn shelf(width: f32, height: f32, depth: f32, boards: u32) -> Mesh {
 pub fn books(count: u32, seed: u32) -> Mesh {
     let mut x = 0.0;
     all((0..count).map(|i| {
-        let random = |k: u32| shadewright_base::random::unit(shadewright_base::random::hash(seed * 977 + 31 * i + k));
+        let random = |k: u32| unit(hash(seed * 977 + 31 * i + k));
         let (wide, high, deep) = (0.025 + 0.035 * random(0), 0.19 + 0.08 * random(1), 0.15 + 0.04 * random(2));
         x += wide + 0.002;
         cuboid([x - wide, 0.0, -deep], [x, high, 0.0])
@@ -215,7 +216,7 @@ pub fn stand(height: f32) -> Mesh {
 /// The leaves of a plant, from a point upwards.
 pub fn leaves(count: u32, size: f32) -> Mesh {
     all((0..count).map(|i| {
-        let random = |k: u32| shadewright_base::random::unit(shadewright_base::random::hash(7919 * i + k + 5));
+        let random = |k: u32| unit(hash(7919 * i + k + 5));
         let length = size * (0.7 + 0.5 * random(0));
         let side = (0..=6).map(|k| k as f32 / 6.0);
         let side = side.map(|t| [0.09 * size * (std::f32::consts::PI * t).sin().max(0.02), length * t]);

@@ -1,12 +1,11 @@
 //! Times of frames, of several programs alternately, on a device.
 
-use super::Plan;
-use crate::cli::args::BenchSpecializeArgs;
-use crate::cli::bench::median;
-use crate::cli::failure::Failure;
+use super::common::{diagnostics, median, render_error};
+use super::{Options, Plan};
+use anyhow::{anyhow, bail};
 use serde_json::{Value, json};
 use shadewright::program::Specialize;
-use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::project::{self, Outcome, Project, Source};
 use shadewright::render::gpu::{self, GpuRenderer};
 use shadewright::render::rpu::{Loaded, draw};
 use shadewright::render::sampling::Sampling;
@@ -83,31 +82,25 @@ impl Device {
 
 /// The devices of `--backend`, or all: the engines of the RPU that run here, and a GPU if there is
 /// one.
-pub fn devices(args: &BenchSpecializeArgs) -> Result<Vec<Device>, Failure> {
+pub fn devices(options: &Options) -> anyhow::Result<Vec<Device>> {
     let engines = engine::available().filter(|engine| engine.name != "auto").map(Device::Rpu);
     // The fastest engine comes first.
     let mut found: Vec<Device> = engines.collect();
     found.reverse();
-    let wants_gpu = args.backend.iter().any(|name| name == GPU);
+    let Options { backend, adapter, .. } = options;
+    let wants_gpu = backend.iter().any(|name| name == GPU);
     if wants_gpu || !gpu::adapters().is_empty() {
-        match GpuRenderer::new(args.adapter.adapter.as_deref()) {
-            Ok(renderer) => {
-                found.push(Device::Gpu { adapter: args.adapter.adapter.clone(), description: renderer.describe() });
-            }
-            Err(e) if wants_gpu || args.adapter.adapter.is_some() => {
-                return Err(Failure::device(format!("error: {e}")));
-            }
+        match GpuRenderer::new(adapter.as_deref()) {
+            Ok(renderer) => found.push(Device::Gpu { adapter: adapter.clone(), description: renderer.describe() }),
+            Err(e) if wants_gpu || adapter.is_some() => bail!("{e}"),
             Err(_) => {}
         }
     }
     let names: Vec<String> = found.iter().map(|device| device.name().to_string()).collect();
-    if let Some(unknown) = args.backend.iter().find(|name| !names.contains(name)) {
-        return Err(Failure::input(format!(
-            "error: --backend {unknown}: there is none here\nhint: there are {}",
-            names.join(", ")
-        )));
+    if let Some(unknown) = backend.iter().find(|name| !names.contains(name)) {
+        bail!("--backend {unknown}: there is none here; there are {}", names.join(", "));
     }
-    found.retain(|device| args.backend.is_empty() || args.backend.iter().any(|name| name == device.name()));
+    found.retain(|device| backend.is_empty() || backend.iter().any(|name| name == device.name()));
     Ok(found)
 }
 
@@ -115,16 +108,16 @@ pub fn devices(args: &BenchSpecializeArgs) -> Result<Vec<Device>, Failure> {
 ///
 /// # Errors
 /// When the scene has errors.
-pub fn job(path: &Path, size: (u32, u32), spp: u32, facts: Specialize, shadows: Shadows) -> Result<Job, Failure> {
+pub fn job(path: &Path, size: (u32, u32), spp: u32, facts: Specialize, shadows: Shadows) -> anyhow::Result<Job> {
     let open = OpenOptions { size: Some(size), shadows, strict: true, ..OpenOptions::default() };
-    let options = Options { open, samples: Some(spp), specialize: facts, ..Options::default() };
+    let options = project::Options { open, samples: Some(spp), specialize: facts, ..project::Options::default() };
     match Project::new(Source::File(path.to_path_buf()), options).refresh() {
         Outcome::Ready(state) => {
             let sampling = Sampling { strata: Sampling::strata_of(spp), seed: 0 };
             Ok(state.job(&state.view(), sampling, DEFAULT_BUDGET))
         }
-        Outcome::Broken(failure) => Err(Failure::diagnostics(&failure.diagnostics, &failure.sources)),
-        Outcome::Unchanged => Err(Failure::input(format!("error: {}: nothing was read", path.display()))),
+        Outcome::Broken(failure) => Err(diagnostics(&failure.diagnostics, &failure.sources)),
+        Outcome::Unchanged => Err(anyhow!("{}: nothing was read", path.display())),
     }
 }
 
@@ -144,14 +137,14 @@ impl<'d> Opened<'d> {
     ///
     /// # Errors
     /// When the program does not suit the device, and those of rendering.
-    pub fn runner<'j>(&self, order: Order, job: &'j Job) -> Result<Runner<'j>, Failure> {
+    pub fn runner<'j>(&self, order: Order, job: &'j Job) -> anyhow::Result<Runner<'j>> {
         let program = &job.program;
         let start = Instant::now();
         let renderer = match self.device {
             Device::Rpu(engine) => {
                 let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries);
                 let loaded = loaded.and_then(|loaded| loaded.on_engine(engine));
-                Side::Rpu(Box::new(loaded.map_err(|e| Failure::render(&e, &program.sources))?))
+                Side::Rpu(Box::new(loaded.map_err(|e| render_error(&e, &program.sources))?))
             }
             Device::Gpu { adapter, .. } => Side::Gpu(self.gpu(adapter.as_deref(), order)?),
         };
@@ -162,11 +155,11 @@ impl<'d> Opened<'d> {
         Ok(runner)
     }
 
-    fn gpu(&self, adapter: Option<&str>, order: Order) -> Result<Rc<RefCell<GpuRenderer>>, Failure> {
+    fn gpu(&self, adapter: Option<&str>, order: Order) -> anyhow::Result<Rc<RefCell<GpuRenderer>>> {
         if let Some((_, opened)) = self.gpus.borrow().iter().find(|(of, _)| *of == order) {
             return Ok(opened.clone());
         }
-        let mut renderer = GpuRenderer::new(adapter).map_err(|e| Failure::device(format!("error: {e}")))?;
+        let mut renderer = GpuRenderer::new(adapter).map_err(|e| anyhow!("{e}"))?;
         renderer.set_schedule(match order {
             Order::Megakernel => Schedule::Megakernel,
             _ => Schedule::Wavefront,
@@ -195,10 +188,10 @@ enum Side {
 
 impl Runner<'_> {
     /// The seconds of so many frames, one after the other, without compiling.
-    fn seconds(&mut self, frames: usize) -> Result<f64, Failure> {
+    fn seconds(&mut self, frames: usize) -> anyhow::Result<f64> {
         let mut total = 0.0;
         for _ in 0..frames {
-            total += self.frame().map_err(|e| Failure::render(&e, &self.job.program.sources))?;
+            total += self.frame().map_err(|e| render_error(&e, &self.job.program.sources))?;
         }
         Ok(total)
     }
@@ -251,9 +244,9 @@ impl Times {
 ///
 /// # Errors
 /// The errors of rendering.
-pub fn alternate(plan: &Plan<'_>, runners: &mut [Runner<'_>], frames: usize) -> Result<Vec<Times>, Failure> {
+pub fn alternate(plan: &Plan<'_>, runners: &mut [Runner<'_>], frames: usize) -> anyhow::Result<Vec<Times>> {
     let mut times = vec![Vec::new(); runners.len()];
-    for _ in 0..plan.args.runs {
+    for _ in 0..plan.options.runs {
         for (runner, times) in runners.iter_mut().zip(&mut times) {
             times.push(runner.seconds(frames)? / frames as f64);
         }

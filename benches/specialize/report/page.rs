@@ -2,7 +2,6 @@
 //! numbers as JSON.
 
 use super::tables::{devices, list, mean, of_device, orders, text};
-use crate::cli::failure::Failure;
 use serde_json::Value;
 use shadewright::image::file as image_file;
 use shadewright::plot::{Axis, Bars, Curve, Lines, Series, escaped};
@@ -27,16 +26,15 @@ struct Plot {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write(report: &Value, folder: &Path) -> Result<(), Failure> {
-    let save = |name: &str, bytes: &[u8]| {
-        image_file::write_bytes(&folder.join(name), bytes).map_err(|e| Failure::input(format!("error: {e}")))
-    };
+pub fn write(report: &Value, folder: &Path) -> anyhow::Result<()> {
+    let save = |name: &str, bytes: &[u8]| image_file::write_bytes(&folder.join(name), bytes);
     let plots = plots(report);
     for plot in &plots {
         save(&format!("{}.svg", plot.name), plot.svg.as_bytes())?;
     }
     save("results.json", format!("{report:#}\n").as_bytes())?;
-    save(NAME, page(report, &plots).as_bytes())
+    save(NAME, page(report, &plots).as_bytes())?;
+    Ok(())
 }
 
 fn plots(report: &Value) -> Vec<Plot> {

@@ -3,14 +3,12 @@
 //!
 //! One shader has all four as cases of its parameters. An image has 64×64 pixels, each on a quad of
 //! its own, and no shadows; the quads have one case, or the four: *sorted*, a quarter of the image
-//! each, or *unsorted*, so that of four neighbors each has another. The time of the same image with a constant color is subtracted:
-//! what remains is shading.
+//! each, or *unsorted*, so that of four neighbors each has another. The time of the same image with a
+//! constant color is subtracted: what remains is shading.
 
 use super::frames::{Device, Opened, alternate, job};
 use super::modes::Mode;
-use super::{Plan, speed};
-use crate::cli::bench::rounded;
-use crate::cli::failure::Failure;
+use super::{Plan, rounded, speed};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::file as image_file;
@@ -22,7 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Pixels a side, and quads.
-const SIDE: u32 = 64;
+pub const SIDE: u32 = 64;
 /// How many batches there are: one ray a pixel, 4096 in all, and `--batch`.
 pub const BATCHES: usize = 2;
 /// Texels a side of the checkerboard.
@@ -31,7 +29,7 @@ const TEXELS: u32 = 1024;
 const FRAMES: usize = 8;
 
 /// The shader: an empty name is no texture.
-pub const SHADER: &str = "\
+const SHADER: &str = "\
 surface cases(color kd = 0.5, ks = 0.3; float ns = 96; uniform string kdmap = \"\", ksmap = \"\")
 {
     normal n = faceforward(normalize(N), I);
@@ -50,7 +48,7 @@ surface cases(color kd = 0.5, ks = 0.3; float ns = 96; uniform string kdmap = \"
 const LAYOUTS: [&str; 7] = ["constant", "S0", "S1", "S2", "S3", "sorted", "unsorted"];
 
 /// The case of a quad; `None` is a constant color.
-fn case(layout: usize, i: u32, j: u32) -> Option<u32> {
+pub fn case(layout: usize, i: u32, j: u32) -> Option<u32> {
     match layout {
         0 => None,
         5 => Some(2 * (2 * j / SIDE) + 2 * i / SIDE),
@@ -103,18 +101,18 @@ fn polygons(quads: &[(u32, u32)]) -> String {
 }
 
 /// A board of 8×8 fields.
-pub fn write_checks(folder: &Path) -> Result<(), Failure> {
+pub fn write_checks(folder: &Path) -> anyhow::Result<()> {
     let texel = |i: u32| {
         let field = (i % TEXELS) * 8 / TEXELS + (i / TEXELS) * 8 / TEXELS;
         [[0.8, 0.7, 0.5, 1.0], [0.2, 0.3, 0.4, 1.0]][(field % 2) as usize]
     };
     let rgba = (0..TEXELS * TEXELS).map(texel).collect();
     let image = Image { width: TEXELS, height: TEXELS, rgba, channels: Channels::Rgb };
-    image_file::write(&folder.join("checks.png"), &image).map_err(|e| Failure::input(format!("error: {e}")))
+    Ok(image_file::write(&folder.join("checks.png"), &image)?)
 }
 
 /// Writes the scenes of all layouts.
-fn write(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn write(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let folder = folder.join("shading");
     fs::create_dir_all(&folder).context("making a folder for the scenes")?;
     fs::write(folder.join("cases.sl"), SHADER).context("writing a shader")?;
@@ -128,16 +126,16 @@ fn write(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Both batches on each device: a list with an entry for each of both.
-pub fn batches(plan: &Plan<'_>) -> Result<Value, Failure> {
+pub(super) fn batches(plan: &Plan<'_>) -> anyhow::Result<Value> {
     let scenes = write(&plan.folder)?;
     // The baseline, and what specialized means.
     let modes = [&plan.modes[0], &plan.modes[plan.modes.len() - 1]];
-    let large = plan.args.batch.div_ceil(SIDE * SIDE);
+    let large = plan.options.batch.div_ceil(SIDE * SIDE);
     let mut rows = Vec::new();
     for (spp, frames) in [(1, FRAMES), (large, 1)] {
         let jobs = modes.map(|mode| {
             let load = |path: &PathBuf| job(path, (SIDE, SIDE), spp, mode.facts, Shadows::Off);
-            scenes.iter().map(load).collect::<Result<Vec<Job>, Failure>>()
+            scenes.iter().map(load).collect::<anyhow::Result<Vec<Job>>>()
         });
         let [baseline, specialized] = jobs;
         let jobs = [baseline?, specialized?];
@@ -155,10 +153,10 @@ fn batch(
     modes: [&Mode; 2],
     jobs: &[Vec<Job>; 2],
     (spp, frames): (u32, usize),
-) -> Result<Value, Failure> {
+) -> anyhow::Result<Value> {
     let (opened, order) = (Opened::new(device), device.orders()[0]);
     let all = jobs.iter().flatten();
-    let mut runners = all.map(|job| opened.runner(order, job)).collect::<Result<Vec<_>, Failure>>()?;
+    let mut runners = all.map(|job| opened.runner(order, job)).collect::<anyhow::Result<Vec<_>>>()?;
     let times = alternate(plan, &mut runners, frames)?;
     let rays = f64::from(SIDE * SIDE * spp);
     let of = |mode: usize, layout: usize| times[mode * LAYOUTS.len() + layout].median;
@@ -187,28 +185,4 @@ fn batch(
         "cases": rows,
         "sorted": { modes[0].name.clone(): speed(shading(0, 6), shading(0, 5)), modes[1].name.clone(): speed(shading(1, 6), shading(1, 5)) },
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_case_has_a_quarter_of_the_quads() {
-        for layout in [5, 6] {
-            let mut counts = [0u32; 4];
-            (0..SIDE * SIDE).for_each(|k| counts[case(layout, k % SIDE, k / SIDE).unwrap() as usize] += 1);
-            assert!(counts.iter().all(|n| *n == SIDE * SIDE / 4), "{layout}: {counts:?}");
-        }
-        assert_eq!(case(0, 3, 4), None);
-        assert_eq!([1, 2, 3, 4].map(|layout| case(layout, 5, 6)), [Some(0), Some(1), Some(2), Some(3)]);
-    }
-
-    #[test]
-    fn sorted_quads_have_the_case_of_their_quarter() {
-        assert_eq!(
-            [(0, 0), (63, 0), (0, 63), (63, 63)].map(|(i, j)| case(5, i, j)),
-            [Some(0), Some(1), Some(2), Some(3)]
-        );
-    }
 }

@@ -1,7 +1,6 @@
-//! Which facts of a scene a program is specialized for: modes and lists of facts, as
+//! The facts of a scene that a program is specialized for: modes and lists of facts, as
 //! `--specialize` of a render takes them.
 
-use crate::cli::args::BenchSpecializeArgs;
 use shadewright::program::{Fact, Specialize};
 
 /// A set of facts and its name in tables.
@@ -17,8 +16,8 @@ pub struct Mode {
 const OF_SCENES: [Specialize; 4] = [Specialize::NONE, Specialize::TYPES, Specialize::CONSTANTS, Specialize::ALL];
 
 /// The modes of `--specialize`, or all.
-pub fn of_scenes(args: &BenchSpecializeArgs) -> Vec<Mode> {
-    let asked = if args.specialize.is_empty() { &OF_SCENES[..] } else { &args.specialize };
+pub fn of_scenes(asked: &[Specialize]) -> Vec<Mode> {
+    let asked = if asked.is_empty() { &OF_SCENES[..] } else { asked };
     asked.iter().map(|&facts| Mode { name: facts.to_string(), facts }).collect()
 }
 

@@ -8,21 +8,21 @@
 //! the renderer that is not specialized.
 
 mod furniture;
-mod material;
-mod mesh;
+pub mod material;
+pub mod mesh;
 mod rooms;
-mod textures;
+pub mod textures;
 
 use glam::Vec3;
 use material::{Color, Material};
 use mesh::Mesh;
-use shadewright_image::file::{self as image_file, ImageFileError};
-use shadewright_lang::stdlib;
+use shadewright::image::file::{self as image_file, ImageFileError};
+use shadewright::lang::stdlib;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// The classes of the materials.
-pub const CLASSES: &str = include_str!("interiors.rtsl");
+const CLASSES: &str = include_str!("interiors.rtsl");
 
 /// The name of the file with the classes, as scenes name it.
 const CLASSES_FILE: &str = "interiors.rtsl";
@@ -37,7 +37,8 @@ pub struct Interior {
     pub name: &'static str,
     /// How many materials it has: shader graphs, where each has a program of its own.
     pub materials: usize,
-    build: fn() -> Room,
+    /// Furnishes the room.
+    pub build: fn() -> Room,
 }
 
 /// The rooms, by their number of materials.
@@ -49,11 +50,6 @@ pub static INTERIORS: &[Interior] = &[
     Interior { name: "living-room", materials: 32, build: rooms::living_room },
     Interior { name: "kitchen", materials: 50, build: rooms::kitchen },
 ];
-
-/// The room of a name.
-pub fn named(name: &str) -> Option<&'static Interior> {
-    INTERIORS.iter().find(|interior| interior.name == name)
-}
 
 /// Writes a room to a folder, which is made where it is missing: its RIB file, whose path is
 /// returned, the classes and the images.
@@ -81,23 +77,26 @@ pub fn write(interior: &Interior, folder: &Path) -> Result<PathBuf, ImageFileErr
 }
 
 /// The number of a material in its room.
-type MaterialId = usize;
+pub type MaterialId = usize;
 
 /// A mesh of one material and color.
-struct Part {
-    material: MaterialId,
+pub struct Part {
+    /// The number of the material.
+    pub material: MaterialId,
     tint: Color,
     mesh: Mesh,
 }
 
 /// A room while it is furnished. The camera looks along +z; y is upwards.
-struct Room {
+pub struct Room {
     eye: [f32; 3],
     target: [f32; 3],
     /// The field of view along the shorter side of the image, in degrees.
     field: f32,
-    materials: Vec<Material>,
-    parts: Vec<Part>,
+    /// The materials by their numbers.
+    pub materials: Vec<Material>,
+    /// The meshes.
+    pub parts: Vec<Part>,
     /// Light sources without a surface, as RIB.
     lights: String,
     light_count: u32,
@@ -151,7 +150,7 @@ impl Room {
         // Writing to a string does not fail.
         let _ = write!(
             rib,
-            "# An interior with {materials} materials and {triangles} triangles, made by `shadewright bench specialize --write`.\n\
+            "# An interior with {materials} materials and {triangles} triangles, made by `cargo bench --bench specialize -- --write`.\n\
              Display \"{name}.png\" \"file\" \"rgba\"\nFormat 320 240 1\nPixelSamples 8 8\n\
              Projection \"perspective\" \"fov\" [{}]\nIntegrator \"path\" \"main\" \"int maxPathLength\" [6] \"float clamp\" [4]\n{}WorldBegin\n{}",
             self.field,
@@ -203,6 +202,3 @@ fn polygons(rib: &mut String, mesh: &Mesh) {
     list("\"st\" ", &mut mesh.places.iter().flat_map(|p| p.to_array()));
     rib.push('\n');
 }
-
-#[cfg(test)]
-mod tests;

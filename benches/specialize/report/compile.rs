@@ -2,14 +2,12 @@
 //! on this thread, and size of the code.
 
 use super::Plan;
+use super::common::{diagnostics, median, rounded};
 use super::modes::Mode;
-use crate::cli::bench::{median, rounded};
-use crate::cli::failure::Failure;
-use crate::cli::kernels;
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use shadewright::abi::CAMERA_ENTRY;
-use shadewright::codegen::rpu;
+use shadewright::codegen::{rpu, wgsl};
 use shadewright::ir::Module;
 use shadewright::ir::passes::{Observer, Pass};
 use shadewright::program::{LinkOptions, Program, link_observed, surface_entry};
@@ -48,12 +46,12 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// The costs of each interior in each mode: a list with an entry for each of both.
-pub fn costs(plan: &Plan<'_>) -> Result<Value, Failure> {
+pub fn costs(plan: &Plan<'_>) -> anyhow::Result<Value> {
     let mut rows = Vec::new();
     for &interior in &plan.interiors {
         let path = plan.path(interior)?;
         for mode in &plan.modes {
-            let mut row = cost(&path, mode, plan.args.runs.min(RUNS))?;
+            let mut row = cost(&path, mode, plan.options.runs.min(RUNS))?;
             row["scene"] = json!(interior.name);
             row["materials"] = json!(interior.materials);
             row["mode"] = json!(mode.name);
@@ -64,7 +62,7 @@ pub fn costs(plan: &Plan<'_>) -> Result<Value, Failure> {
     Ok(rows.into())
 }
 
-fn cost(path: &Path, mode: &Mode, runs: u16) -> Result<Value, Failure> {
+fn cost(path: &Path, mode: &Mode, runs: u16) -> anyhow::Result<Value> {
     let mut times: [Vec<f64>; PHASES.len()] = Default::default();
     let mut sizes = Value::Null;
     for _ in 0..runs {
@@ -83,11 +81,11 @@ fn cost(path: &Path, mode: &Mode, runs: u16) -> Result<Value, Failure> {
 }
 
 /// The times of the phases, in milliseconds, and the sizes of the code.
-fn once(path: &Path, mode: &Mode) -> Result<([f64; PHASES.len()], Value), Failure> {
+fn once(path: &Path, mode: &Mode) -> anyhow::Result<([f64; PHASES.len()], Value)> {
     let mut sources = SourceMap::new();
     let start = Instant::now();
     let opened = open(path, &OpenOptions { strict: true, ..OpenOptions::default() }, &mut sources)
-        .map_err(|d| Failure::diagnostics(&d, &sources))?;
+        .map_err(|d| diagnostics(&d, &sources))?;
     let read = milliseconds(start.elapsed());
     let options = LinkOptions {
         shader_paths: path.parent().map(Path::to_path_buf).into_iter().collect(),
@@ -96,7 +94,8 @@ fn once(path: &Path, mode: &Mode) -> Result<([f64; PHASES.len()], Value), Failur
     };
     let mut clock = Clock::default();
     let start = Instant::now();
-    let program = link_observed(&opened.scene, sources, &options, &mut clock)?;
+    let program = link_observed(&opened.scene, sources, &options, &mut clock);
+    let program = program.map_err(|e| diagnostics(&e.diagnostics, &e.sources))?;
     let linked = milliseconds(start.elapsed());
     let passes = milliseconds(clock.total);
     let start = Instant::now();
@@ -113,16 +112,28 @@ fn once(path: &Path, mode: &Mode) -> Result<([f64; PHASES.len()], Value), Failur
         "ir_instructions": program.module.functions.iter().map(|f| f.inst_count()).sum::<usize>(),
         "rpu_instructions": compiled.program.code.len(),
         "native_bytes": native::code(&compiled.program).ok().map(|code| code.bytes),
-        "wgsl_kernels": gpu.as_ref().map(|gpu| gpu.count),
+        "wgsl_kernels": gpu.as_ref().map(|gpu| gpu.kernels),
         "wgsl_bytes": gpu.as_ref().map(|gpu| gpu.bytes),
     });
-    let wgsl = gpu.map_or(f64::NAN, |gpu| milliseconds(gpu.time));
+    let wgsl = gpu.map_or(f64::NAN, |gpu| gpu.milliseconds);
     Ok(([read, linked - passes, passes, on_rpu, native_time, wgsl], sizes))
 }
 
-/// The GPU's kernels of a program; `None` in a build without that back end.
-fn kernels_of(program: &Program) -> Option<kernels::Kernels> {
+/// The GPU's kernels of a program: the time to compile them, their number and the length of their
+/// text.
+struct Kernels {
+    milliseconds: f64,
+    kernels: usize,
+    bytes: usize,
+}
+
+/// Compiles a program to the GPU's kernels; `None` where it cannot be.
+fn kernels_of(program: &Program) -> Option<Kernels> {
     let entries: Vec<String> = (0..program.surface_entries).map(surface_entry).collect();
     let names: Vec<&str> = std::iter::once(CAMERA_ENTRY).chain(entries.iter().map(String::as_str)).collect();
-    kernels::measure(&program.module, &names).ok()
+    let start = Instant::now();
+    let compiled = wgsl::compile(&program.module, &names, &wgsl::Options::default()).ok()?;
+    let milliseconds = milliseconds(start.elapsed());
+    let bytes = compiled.sections.iter().map(|kernel| kernel.wgsl.len()).sum();
+    Some(Kernels { milliseconds, kernels: compiled.sections.len(), bytes })
 }
