@@ -38,7 +38,7 @@ make cornell "$program" assets/rtsl/cornell.rib --render $out/cornell.png --back
 make mandelbrot "$program" assets/pfman/mandelbrot.rib --render $out/mandelbrot.png --backend rpu --size 640x320
 make languages "$program" assets/pfman/languages.rib --render $out/languages.png --backend rpu --size 480x270 --spp 16
 make cost "$program" simulate --size 320x240 --spp 1 --heatmap $out/cost.png
-make lines "$program" assets/scenes/showcase.rib -I assets/shaders --render $out/lines.svg --machine hidden-line --size 640x480
+make lines "$program" assets/scenes/showcase.rib -I assets/shaders --render $out/lines.svg --model hidden-line --size 640x480
 make sum-layout "$program" silicon assets/silicon/sum.si --emit svg -o $out/sum-layout.svg
 make windows cargo bench --bench viewer -- screenshots --folder "$PWD/$out"
 make gallery env SHADEWRIGHT_BLESS=1 cargo test --release --test golden gallery:: sheet

@@ -132,7 +132,7 @@ pub struct Cli {
 pub enum Command {
     /// Render a scene to an image file
     // The long form without the subcommand is `--render`.
-    #[command(mut_arg("render", |arg| arg.long("out").required(true).help("Write the image to this file: .png .exr .hdr .pnm, or .svg with --machine hidden-line")))]
+    #[command(mut_arg("render", |arg| arg.long("out").required(true).help("Write the image to this file: .png .exr .hdr .pnm, or .svg with --model hidden-line")))]
     Render(Box<RenderArgs>),
     /// Render a scene on two backends and compare the images
     Compare(Box<CompareArgs>),
@@ -250,7 +250,7 @@ mod tests {
             "shadewright scene.rib --crop 0,0,1,1",
             "shadewright render scene.rib -o a.png --metric psnr --threshold 1",
             "shadewright render scene.rib -o a.svg --edges all",
-            "shadewright render scene.rib -o a.svg --machine rtp",
+            "shadewright render scene.rib -o a.svg --model rtp",
             "shadewright probe scene.rib 1,1 --passes none",
             "shadewright probe scene.rib 1,1 --threads 2",
             "shadewright compare scene.rib --engine auto",

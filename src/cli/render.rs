@@ -49,7 +49,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     }
     if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         return Err(Failure::input(format!(
-            "error: {}: SVG is for line drawings\nhint: add --machine hidden-line, or name an image: .png .exr .hdr .pnm",
+            "error: {}: SVG is for line drawings\nhint: add --model hidden-line, or name an image: .png .exr .hdr .pnm",
             out.display()
         )));
     }

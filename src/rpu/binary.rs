@@ -604,7 +604,7 @@ mod tests {
     use crate::block::Block;
     use crate::disasm::disassemble;
     use crate::executable::Executable;
-    use crate::execution::{Limits, ExecutionContext};
+    use crate::execution::{ExecutionContext, Limits};
     use crate::texture::Texture;
     use crate::tracing::EmptyScene;
     use proptest::prelude::*;

@@ -20,7 +20,7 @@ use crate::block::Block;
 use crate::executable::Executable;
 use crate::isa::{Component, Reg};
 use crate::launch::{Launch, Supply, Threads};
-pub use crate::limits::{Limits, ExecutionError, RunReport, SCRATCH_BASE};
+pub use crate::limits::{ExecutionError, Limits, RunReport, SCRATCH_BASE};
 use crate::texture::Texture;
 use crate::tracing::Tracer;
 use std::sync::atomic::AtomicBool;

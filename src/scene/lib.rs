@@ -280,10 +280,8 @@ pub enum Current {
 }
 
 impl Named for Current {
-    const TABLE: &'static [Row<Self>] = &[
-        ("world", "World space", Self::World),
-        ("camera", "Camera space: the z of P is the depth", Self::Camera),
-    ];
+    const TABLE: &'static [Row<Self>] =
+        &[("world", "World space", Self::World), ("camera", "Camera space: the z of P is the depth", Self::Camera)];
 }
 
 /// Which lights cast ray-traced shadows.

@@ -79,7 +79,7 @@ fn a_file_without_shaders_has_no_memory() {
 /// Simulates a scene; gives the report.
 fn simulated(folder: &Path, scene: &str, image: &Path, more: &[&str]) -> Value {
     let image = image.to_string_lossy();
-    let fixed = ["simulate", scene, "--machine", "pixelflow", "--json", "--spp", "1", "-o", &image];
+    let fixed = ["simulate", scene, "--model", "pixelflow", "--json", "--spp", "1", "-o", &image];
     let output = shadewright(folder, &[&fixed, more].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).expect("JSON")
@@ -309,11 +309,11 @@ fn what_the_model_cannot_do_is_said() {
     let middle = image_file::read(&image).expect("an image").rgba[12 * 32 + 16];
     assert_eq!(middle, [0.25, 0.25, 0.25, 1.0]);
     write("s.rib", &scene(&["Surface \"endless\""]));
-    let output = shadewright(folder.path(), &["simulate", "s.rib", "--machine", "pixelflow", "--budget", "1000"]);
+    let output = shadewright(folder.path(), &["simulate", "s.rib", "--model", "pixelflow", "--budget", "1000"]);
     assert!(!output.status.success() && stderr(&output).contains("did not end"), "{}", stderr(&output));
-    let output = shadewright(folder.path(), &["simulate", "s.rib", "--machine", "pixelflow", "--heatmap", "h.png"]);
-    assert!(!output.status.success() && stderr(&output).contains("--machine rpu"));
+    let output = shadewright(folder.path(), &["simulate", "s.rib", "--model", "pixelflow", "--heatmap", "h.png"]);
+    assert!(!output.status.success() && stderr(&output).contains("--model rpu"));
     write("wrong.toml", "[float]\nadd = -1\n");
-    let output = shadewright(folder.path(), &["simulate", "s.rib", "--machine", "pixelflow", "--config", "wrong.toml"]);
+    let output = shadewright(folder.path(), &["simulate", "s.rib", "--model", "pixelflow", "--config", "wrong.toml"]);
     assert!(!output.status.success() && stderr(&output).contains("wrong.toml"));
 }

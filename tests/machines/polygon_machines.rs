@@ -13,7 +13,7 @@ const DEPTH_BUFFERS: [&str; 5] = ["fuchs", "parke", "hybrid", "pixel-planes", "d
 fn simulate(scene: &str, model: &str, more: &[&str]) -> Output {
     let scene = repository(scene);
     let scene = scene.to_string_lossy();
-    let fixed = ["simulate", &*scene, "--machine", model, "--size", "64x64", "--json"];
+    let fixed = ["simulate", &*scene, "--model", model, "--size", "64x64", "--json"];
     shadewright(Path::new("."), &[&fixed, more].concat())
 }
 
@@ -98,7 +98,7 @@ fn a_line_drawing_is_written_as_svg_and_as_an_image() {
     let draw = |name: &str, more: &[&str]| {
         let out = folder.path().join(name);
         let out = out.to_string_lossy().into_owned();
-        let fixed = [&*scene, "--render", &out, "--machine", "hidden-line", "--size", "160x160"];
+        let fixed = [&*scene, "--render", &out, "--model", "hidden-line", "--size", "160x160"];
         let output = shadewright(Path::new("."), &[&fixed, more].concat());
         assert!(output.status.success(), "{}", stderr(&output));
         std::fs::read(&out).expect("it is written")
@@ -131,7 +131,7 @@ fn images_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn what_a_model_cannot_do_is_refused() {
     let cases: [(&str, &[&str], &str); 11] = [
-        ("fuchs", &["--cells", "4"], "--cells is for --machine rtp-grid"),
+        ("fuchs", &["--cells", "4"], "--cells is for --model rtp-grid"),
         ("fuchs", &["--spp", "3"], "1, 4, 9, 16"),
         ("hidden-line", &["--check", "rpu"], "line drawing"),
         ("hidden-line", &["--spp", "4"], "--spp"),
@@ -141,7 +141,7 @@ fn what_a_model_cannot_do_is_refused() {
         ("hidden-line", &["--charts", "/tmp/none"], "no charts"),
         ("hidden-line", &["--interpolation", "smooth"], "--interpolation"),
         ("hidden-line", &["--stroke-width", "1e9"], "1000 pixels"),
-        ("rtp", &["--colors", "machine"], "polygon hardware"),
+        ("rtp", &["--colors", "hardware"], "polygon hardware"),
     ];
     for (model, more, expected) in cases {
         let output = simulate(CUBES, model, more);
@@ -150,15 +150,14 @@ fn what_a_model_cannot_do_is_refused() {
     }
     let scene = repository(CUBES);
     let scene = scene.to_string_lossy();
-    let wide = ["simulate", &*scene, "--machine", "scan-line-tree", "--size", "5000x10"];
+    let wide = ["simulate", &*scene, "--model", "scan-line-tree", "--size", "5000x10"];
     assert!(stderr(&shadewright(Path::new("."), &wide)).contains("4096"));
-    let large = ["simulate", &*scene, "--machine", "fuchs", "--size", "4096x4096", "--spp", "256"];
+    let large = ["simulate", &*scene, "--model", "fuchs", "--size", "4096x4096", "--spp", "256"];
     assert!(stderr(&shadewright(Path::new("."), &large)).contains("smaller --size"));
     let plain = ["--render", "/tmp/none.png", "--edges", "all"];
     let plain = shadewright(Path::new("."), &[&[&*scene][..], &plain].concat());
-    assert!(stderr(&plain).contains("--machine <MODEL>"), "{}", stderr(&plain));
-    for (more, hint) in [(&["--machine", "rtp"][..], "possible values: scan-line-tree"), (&[], "--machine hidden-line")]
-    {
+    assert!(stderr(&plain).contains("--model <MODEL>"), "{}", stderr(&plain));
+    for (more, hint) in [(&["--model", "rtp"][..], "possible values: scan-line-tree"), (&[], "--model hidden-line")] {
         let output = shadewright(Path::new("."), &[&[&*scene, "--render", "/tmp/none.svg"], more].concat());
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(hint), "{}", stderr(&output));

@@ -12,7 +12,7 @@ const MIRRORS: &str = "assets/scenes/mirrors.rib";
 fn report(scene: &str, model: &str, more: &[&str]) -> Value {
     let scene = repository(scene);
     let scene = scene.to_string_lossy();
-    let fixed = ["simulate", &*scene, "--machine", model, "--size", "24x24", "--json"];
+    let fixed = ["simulate", &*scene, "--model", model, "--size", "24x24", "--json"];
     let output = shadewright(Path::new("."), &[&fixed, more].concat());
     assert!(output.status.success(), "{model}: {}", stderr(&output));
     serde_json::from_slice(&output.stdout).expect("JSON")
@@ -124,12 +124,12 @@ fn options_of_other_models_are_refused() {
         &["--check", "rpu"],
         &["--frames", "1..3"],
         &["--adapter", "any"],
-        &["--machine", "rtp", "--frames", "1..3"],
-        &["--machine", "rtp", "--schedule", "wavefront", "--check", "rpu"],
-        &["--machine", "array", "--traversal", "while-while"],
-        &["--machine", "pixelflow", "--sweep"],
-        &["--machine", "rtp", "--cells", "4"],
-        &["--machine", "array", "--format", "f24"],
+        &["--model", "rtp", "--frames", "1..3"],
+        &["--model", "rtp", "--schedule", "wavefront", "--check", "rpu"],
+        &["--model", "array", "--traversal", "while-while"],
+        &["--model", "pixelflow", "--sweep"],
+        &["--model", "rtp", "--cells", "4"],
+        &["--model", "array", "--format", "f24"],
     ];
     for more in cases {
         let output = shadewright(Path::new("."), &[&["simulate", &*scene, "--size", "8x8"], more].concat());
@@ -237,14 +237,14 @@ fn what_a_model_cannot_do_is_an_error_with_a_hint() {
     std::fs::write(&few, "node.buffers = 1\n").expect("it can be written");
     let few = few.to_string_lossy();
     let cases: [(&[&str], &str); 8] = [
-        (&["--machine", "array", "--config", &few], "error: the ray tracing array cannot render this: `node.buffers`"),
-        (&["--machine", "rtp", "--sampler", "adaptive", "--sampler-threshold", "1.5"], "must be from 0 to 1"),
-        (&["--machine", "array", "--config", &dying, "--nodes", "4x4"], "faults.deaths (column)"),
-        (&["--machine", "array", "--config", &dying, "--sweep"], "faults.deaths (column)"),
-        (&["--machine", "rtp", "--sweep"], "rtp-grid"),
-        (&["--machine", "rtp", "--nodes", "4x4"], "--machine array"),
-        (&["--machine", "array", "--nodes", "64x64"], "1024"),
-        (&["--machine", "rtp", "--check", "abacus"], "abacus"),
+        (&["--model", "array", "--config", &few], "error: the ray tracing array cannot render this: `node.buffers`"),
+        (&["--model", "rtp", "--sampler", "adaptive", "--sampler-threshold", "1.5"], "must be from 0 to 1"),
+        (&["--model", "array", "--config", &dying, "--nodes", "4x4"], "faults.deaths (column)"),
+        (&["--model", "array", "--config", &dying, "--sweep"], "faults.deaths (column)"),
+        (&["--model", "rtp", "--sweep"], "rtp-grid"),
+        (&["--model", "rtp", "--nodes", "4x4"], "--model array"),
+        (&["--model", "array", "--nodes", "64x64"], "1024"),
+        (&["--model", "rtp", "--check", "abacus"], "abacus"),
     ];
     for (more, part) in cases {
         let output = shadewright(Path::new("."), &[&["simulate", &*scene, "--size", "8x8"], more].concat());
@@ -252,7 +252,7 @@ fn what_a_model_cannot_do_is_an_error_with_a_hint() {
         assert!(stderr(&output).contains(part), "{more:?}: {}", stderr(&output));
     }
     for model in ["rtp", "pipeline", "array"] {
-        let output = shadewright(Path::new("."), &["simulate", "--machine", model, "--print-config"]);
+        let output = shadewright(Path::new("."), &["simulate", "--model", model, "--print-config"]);
         assert!(output.status.success() && output.stdout.starts_with(b"# The ray tracing"), "{model}");
     }
 }

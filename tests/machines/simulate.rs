@@ -68,7 +68,7 @@ fn a_simulation_does_not_depend_on_the_number_of_host_threads() {
 #[test]
 fn the_report_has_its_parts_as_text_and_as_json() {
     let folder = tempfile::tempdir().expect("a folder");
-    let args = ["simulate", "--machine", "rpu", "--size", "24x16", "--threads", "1"];
+    let args = ["simulate", "--model", "rpu", "--size", "24x16", "--threads", "1"];
     let text =
         crate::common::shadewright(folder.path(), &[&args[..], &["--heatmap", "heat.png", "--lines", "3"]].concat());
     assert!(text.status.success(), "{}", crate::common::stderr(&text));

@@ -35,7 +35,7 @@ fn printed(args: &[&str]) -> String {
 /// The report of ray-tracing hardware on the 83 cubes.
 #[track_caller]
 fn cubes(model: &str, more: &[&str]) -> Value {
-    let args = ["simulate", "assets/machines/cubes-83.rib", "--machine", model, "--size", "48x48", "--json"];
+    let args = ["simulate", "assets/machines/cubes-83.rib", "--model", model, "--size", "48x48", "--json"];
     serde_json::from_str(&printed(&[&args, more].concat())).expect("JSON")
 }
 

@@ -1,9 +1,11 @@
 //! Choices among named values: one value parser. Names and descriptions come from the library's
 //! tables; the tables here are of choices that only the command line has.
 
+use super::renamed;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error};
+use shadewright::machines::polygons::of_job::Colors;
 use shadewright::named::{Named, Row};
 use shadewright::render::Backend;
 use shadewright::render::call::{RunnerInfo, runners};
@@ -38,6 +40,17 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for NamedChoice<T> {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.possible()))
     }
+}
+
+/// The sources of the colors of polygon hardware.
+pub fn color_sources() -> NamedChoice<Colors> {
+    let mut choice = choice_of::<Colors>();
+    for (shown, source) in &mut choice.0 {
+        if *source == Colors::Hardware {
+            *shown = shown.clone().alias(renamed::MACHINE);
+        }
+    }
+    choice
 }
 
 /// The choice among the values of an enumeration of the library.

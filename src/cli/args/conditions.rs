@@ -69,8 +69,8 @@ const CONDITIONS: &[Condition] = &[
         &[&["rtp-grid"], ARRAY, POLYGONS],
         "--sweep is for hardware of several sizes: rtp-grid, array, and polygon hardware that makes no line drawing",
     ),
-    of_models(&["cells"], &[&["rtp-grid"]], "--cells is for --machine rtp-grid"),
-    of_models(&["nodes", "mapping"], &[ARRAY], "--nodes and --mapping are for --machine array"),
+    of_models(&["cells"], &[&["rtp-grid"]], "--cells is for --model rtp-grid"),
+    of_models(&["nodes", "mapping"], &[ARRAY], "--nodes and --mapping are for --model array"),
     of_models(
         &["measure_host"],
         &[HOSTED],
@@ -84,15 +84,15 @@ const CONDITIONS: &[Condition] = &[
     of_models(
         &["heatmap"],
         &[RPU, HOSTED, ARRAY],
-        "--heatmap is for --machine rpu and for ray-tracing hardware: on other models all pixels take the same time",
+        "--heatmap is for --model rpu and for ray-tracing hardware: on other models all pixels take the same time",
     ),
     of_models(&["format"], &[RPU, HOSTED], "--format is for models whose shaders run on the RPU"),
     of_models(
         &["entry", "world", "set"],
         &[RPU],
-        "--entry, --in and --set are for programs of the RPU, on --machine rpu",
+        "--entry, --in and --set are for programs of the RPU, on --model rpu",
     ),
-    of_models(&["lines"], &[RPU], "--lines is for the tables of --machine rpu"),
+    of_models(&["lines"], &[RPU], "--lines is for the tables of --model rpu"),
     of_models(
         &["sampler"],
         &[HOSTED],
@@ -106,7 +106,7 @@ const CONDITIONS: &[Condition] = &[
     of_models(
         &["edges", "hidden_lines", "stroke_width"],
         &[LINES],
-        "--edges, --hidden-lines and --stroke-width are for line drawings: --machine hidden-line",
+        "--edges, --hidden-lines and --stroke-width are for line drawings: --model hidden-line",
     ),
     of_models(
         &["crop"],
@@ -334,16 +334,16 @@ mod tests {
     #[test]
     fn options_without_effect_beside_a_value_are_refused() {
         let refused = |words: &str| parse(words.split(' ')).err().map(|error| error.to_string());
-        let message = refused("shadewright simulate a.rib --machine fuchs --cells 4").unwrap_or_default();
-        assert!(message.starts_with("error: --cells is for --machine rtp-grid\n"), "{message}");
+        let message = refused("shadewright simulate a.rib --model fuchs --cells 4").unwrap_or_default();
+        assert!(message.starts_with("error: --cells is for --model rtp-grid\n"), "{message}");
         assert!(refused("shadewright a.rib -o a.png --sampler-depth 1").is_some());
         assert!(refused("shadewright silicon a.si --radix signed").is_some());
         assert!(refused("shadewright a.rib -o a.png --engine interpreter").is_some());
         assert!(refused("shadewright run a.sl f --on gpu --engine interpreter").is_some());
         assert!(refused("shadewright compare a.rib --schedule megakernel --traversal if-if").is_some());
         for words in [
-            "simulate a.rib --machine rtp-grid --cells 4",
-            "simulate a.rib --machine rtp --check gpu --adapter a",
+            "simulate a.rib --model rtp-grid --cells 4",
+            "simulate a.rib --model rtp --check gpu --adapter a",
             "simulate a.rib",
             "render a.rib -o a.png --spp 4",
             "render a.rib -o a.png --sampler adaptive --sampler-depth 1",

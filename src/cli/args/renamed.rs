@@ -7,6 +7,9 @@ use std::ffi::OsString;
 /// The measurement `bench backends` under the name that it had before.
 pub const MACHINES: &str = "machines";
 
+/// The option `model` of `render` and `simulate` under the name that it had before.
+pub const MACHINE: &str = "machine";
+
 /// The option `no-optimize` in the spelling that it had before.
 pub const NO_OPTIMIZE: &str = "no-optimise";
 
@@ -14,8 +17,7 @@ pub const NO_OPTIMIZE: &str = "no-optimise";
 pub const SHAPES: &str = "shapes";
 
 /// Commands, the words of each before and now.
-const COMMANDS: [(&[&str], &str); 2] =
-    [(&["volume"], "solid-volume"), (&["bench", "machines"], "bench backends")];
+const COMMANDS: [(&[&str], &str); 2] = [(&["volume"], "solid-volume"), (&["bench", "machines"], "bench backends")];
 
 /// Commands that the program no longer has, and what replaces them.
 const REMOVED: [(&[&str], &str); 2] = [
@@ -36,11 +38,13 @@ const OPTIONS: [(&str, &str, &str); 9] = [
     ("volume", "--frames", "--frame"),
 ];
 
-/// Options of every command that has them, before and now.
-const OF_ALL: [(&str, &str); 1] = [("--strict-math", "--math exact")];
+/// Options of every command that has them, before and now; where a command has a row of its own for
+/// one, that counts.
+const OF_ALL: [(&str, &str); 2] = [("--strict-math", "--math exact"), ("--machine", "--model")];
 
 /// Values of an option of a command, before and now.
-const VALUES: [(&str, &str, &str, &str); 1] = [("compile", "emit", SHAPES, "uniformity")];
+const VALUES: [(&str, &str, &str, &str); 2] =
+    [("compile", "emit", SHAPES, "uniformity"), ("simulate", "colors", MACHINE, "hardware")];
 
 /// The name that the value of an option of a command has now.
 pub fn current_value<'a>(command: &str, option: &str, value: &'a str) -> &'a str {
@@ -81,7 +85,9 @@ pub fn notes(arguments: &[OsString]) -> Vec<String> {
             notes.push(format!("`{option} {old}` of `{command}` is now `{option} {new}`"));
         }
     }
-    for (old, new) in OF_ALL.iter().filter(|(old, _)| is_given(old)) {
+    let has_row =
+        |option: &str| OPTIONS.iter().any(|(command, old, _)| words.first() == Some(command) && *old == option);
+    for (old, new) in OF_ALL.iter().filter(|(old, _)| is_given(old) && !has_row(old)) {
         notes.push(format!("`{old}` is now `{new}`"));
     }
     notes
@@ -100,14 +106,19 @@ mod tests {
             notes("shadewright bench machines --json"),
             ["the command `bench machines` is now `bench backends`"]
         );
+        assert_eq!(notes("shadewright simulate a.rib --machine rtp"), ["`--machine` is now `--model`"]);
+        assert_eq!(notes("shadewright a.rib --machine hidden-line"), ["`--machine` is now `--model`"]);
+        assert_eq!(
+            notes("shadewright simulate a.rib --model fuchs --colors machine"),
+            ["`--colors machine` of `simulate` is now `--colors hardware`"]
+        );
         assert_eq!(notes("shadewright a.rib --strict-math"), ["`--strict-math` is now `--math exact`"]);
         for line in ["compile a.sl --emit shapes", "compile a.sl --emit=shapes --lanes 4"] {
             let noted = notes(&format!("shadewright {line}"));
             assert_eq!(noted, ["`--emit shapes` of `compile` is now `--emit uniformity`"], "{line}");
         }
         assert_eq!(["shapes", "ir"].map(|value| current_value("compile", "emit", value)), ["uniformity", "ir"]);
-        let current =
-            ["render a.rib --machine hidden-line", "farm a.rib --scheduler slurm -- --engine auto", "golden ."];
+        let current = ["render a.rib --model hidden-line", "farm a.rib --scheduler slurm -- --engine auto", "golden ."];
         for line in current {
             assert!(notes(&format!("shadewright {line}")).is_empty(), "{line}");
         }

@@ -42,7 +42,7 @@ const OF_FILES: [&str; 22] = [
     need("model", &DrawingArgs::OPTIONS),
 )]
 pub struct RenderArgs {
-    /// Render to this file instead of opening the window: .png .exr .hdr .pnm, or .svg with --machine
+    /// Render to this file instead of opening the window: .png .exr .hdr .pnm, or .svg with --model
     /// hidden-line
     #[arg(short = 'o', long, alias = "out", value_name = "OUT", help_heading = heading::OUTPUT)]
     pub render: Option<PathBuf>,
@@ -67,7 +67,7 @@ pub struct RenderArgs {
     pub backend: BackendChoice,
     /// Draw on this polygon hardware in place of a backend: hidden-line makes a line drawing, as
     /// an .svg file or an image. `shadewright simulate` also says what that costs
-    #[arg(long = "machine", value_parser = polygon_hardware(), value_name = "MODEL", conflicts_with_all = ["layers", "watch", "resume", "preview", "part", "target_error", "crop", "pattern", "seed", "sampler", "json", "backend", "format", "adapter", "schedule", "traversal", "engine", "compare", "stats"], hide_short_help = true, help_heading = heading::BACKEND)]
+    #[arg(long, alias = renamed::MACHINE, value_parser = polygon_hardware(), value_name = "MODEL", conflicts_with_all = ["layers", "watch", "resume", "preview", "part", "target_error", "crop", "pattern", "seed", "sampler", "json", "backend", "format", "adapter", "schedule", "traversal", "engine", "compare", "stats"], hide_short_help = true, help_heading = heading::BACKEND)]
     pub model: Option<PolygonSimulator>,
     /// How lines are drawn.
     #[command(flatten)]

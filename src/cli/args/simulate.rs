@@ -86,7 +86,7 @@ impl SimulateArgs {
 #[command(next_help_heading = heading::MODEL)]
 pub struct HardwareArgs {
     /// The hardware to model
-    #[arg(long = "machine", value_parser = models(), default_value = MODELS[0].name)]
+    #[arg(long, alias = renamed::MACHINE, value_parser = models(), default_value = MODELS[0].name)]
     pub model: &'static ModelInfo,
     /// Numbers of the model that differ from the defaults (TOML, see --print-config)
     #[arg(long, value_name = "FILE")]
@@ -141,7 +141,7 @@ pub struct RayHardwareArgs {
 #[command(next_help_heading = heading::MODEL)]
 pub struct PolygonArgs {
     /// Polygon hardware: where the colors at the corners come from; the scene's shaders by default
-    #[arg(long, value_parser = choice_of::<Colors>(), value_name = "SOURCE")]
+    #[arg(long, value_parser = color_sources(), value_name = "SOURCE")]
     pub colors: Option<Colors>,
     /// Polygon hardware: one color a polygon (constant), or interpolated colors (smooth), the
     /// default

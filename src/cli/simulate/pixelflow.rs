@@ -1,4 +1,4 @@
-//! `--machine pixelflow`: a frame on the model of PixelFlow.
+//! `--model pixelflow`: a frame on the model of PixelFlow.
 
 use super::super::args::SimulateArgs;
 use super::super::backend::set_up_process;

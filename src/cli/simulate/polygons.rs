@@ -1,4 +1,4 @@
-//! `--machine scan-line-tree` and other polygon hardware: an image or a line drawing, and a
+//! `--model scan-line-tree` and other polygon hardware: an image or a line drawing, and a
 //! report.
 
 use super::super::args::{BackendChoice, SimulateArgs};

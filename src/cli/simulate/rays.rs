@@ -1,4 +1,4 @@
-//! `--machine rtp` and other ray-tracing hardware: a render through the model, and its report.
+//! `--model rtp` and other ray-tracing hardware: a render through the model, and its report.
 
 use super::super::args::{SimulateArgs, Size};
 use super::super::backend::{rpu_options, set_up_process};

@@ -46,15 +46,20 @@ pub use config::{Chunks, Config, DEFAULT_TEXT, Intervals, Processors, Stack};
 pub use stats::{AtPc, Cause, Stalls, Stats};
 pub use timing::Timing;
 
-use crate::limits::ExecutionError;
 use crate::execution::ExecutionContext;
+use crate::limits::ExecutionError;
 
 /// Runs one processor on the chunks of `source`, each from the code address `entry`. `timing` must
 /// be that of the context's program.
 ///
 /// # Errors
 /// As [`ExecutionContext::run`].
-pub fn run(context: &ExecutionContext<'_>, timing: &Timing, entry: u32, source: &mut dyn Source) -> Result<Stats, ExecutionError> {
+pub fn run(
+    context: &ExecutionContext<'_>,
+    timing: &Timing,
+    entry: u32,
+    source: &mut dyn Source,
+) -> Result<Stats, ExecutionError> {
     processor::Processor::new(&context.launch(), timing, entry, source).run()
 }
 

@@ -16,6 +16,7 @@ pub struct Config {
     /// How numbers are represented.
     pub numbers: Numbers,
     /// The processors and what connects them.
+    #[serde(alias = "machine")]
     pub hardware: Hardware,
     /// The simulation of time.
     pub simulation: Limits,
@@ -73,10 +74,8 @@ pub enum Hidden {
 }
 
 impl Named for Hidden {
-    const TABLE: &'static [Row<Self>] = &[
-        ("none", "They are left out", Self::None),
-        ("dashed", "They are dashed", Self::Dashed),
-    ];
+    const TABLE: &'static [Row<Self>] =
+        &[("none", "They are left out", Self::None), ("dashed", "They are dashed", Self::Dashed)];
 }
 
 /// Color of lines.

@@ -55,6 +55,7 @@ pub enum Shading {
     /// The scene's shaders.
     Shader,
     /// Hardware lighting.
+    #[serde(alias = "machine")]
     Hardware,
 }
 
