@@ -167,7 +167,7 @@ pub fn classes(data: &[u8]) {
 
 /// A program, as words or as assembly, else one that the bytes choose, leaves the same bits on every engine with every
 /// instruction set, or breaks a rule on all; and on the timing model, where all finish.
-pub fn execution_context(data: &[u8]) {
+pub fn engines(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
     }

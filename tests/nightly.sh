@@ -14,7 +14,7 @@ seed=${1:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 # to each fuzz target.
 programs=${SHADEWRIGHT_NIGHTLY_PROGRAMS:-500}
 # Random programs of the RPU.
-machine_programs=${SHADEWRIGHT_NIGHTLY_MACHINE_PROGRAMS:-10000}
+rpu_programs=${SHADEWRIGHT_NIGHTLY_RPU_PROGRAMS:-10000}
 rounds=${SHADEWRIGHT_NIGHTLY_ROUNDS:-10}
 seconds=${SHADEWRIGHT_NIGHTLY_SECONDS:-60}
 fuzzing=${SHADEWRIGHT_NIGHTLY_FUZZING:-300}
@@ -79,7 +79,7 @@ for round in $(seq 0 $((rounds - 1))); do
 done
 
 # Programs of the RPU on every engine, with every instruction set of this CPU.
-step "SHADEWRIGHT_SEED=$seed..$((seed + machine_programs))" cargo test --locked --lib -- \
+step "SHADEWRIGHT_SEED=$seed..$((seed + rpu_programs))" cargo test --locked --lib -- \
     dense_random_programs_leave_the_same_bits_on_every_engine_with_every_instruction_set
 
 # The library and the program without the back end for GPUs, and without the window.

@@ -63,7 +63,7 @@ fn point_clouds_survive_their_corpus() {
 
 #[test]
 fn both_back_ends_survive_their_corpus_with_the_same_bits() {
-    replay("machine", harness::machine);
+    replay("engines", harness::engines);
 }
 
 #[test]

@@ -6,7 +6,6 @@ use super::liveness::Columns;
 use super::stubs::{Load, Slow, Stub};
 use super::translator::Translator;
 use super::vectors::{Binary, Kind, Order};
-use crate::execution::SCRATCH_BASE;
 use crate::isa::Multiplier;
 use crate::limits::SCRATCH_BASE;
 use crate::step::{Operand, Place};

@@ -12,7 +12,6 @@ use super::functions::Function;
 use super::liveness::{self, COLUMNS, Liveness};
 use crate::column;
 use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow as Control, Work};
-use crate::execution::SCRATCH_BASE;
 use crate::isa::Op;
 use crate::limits::SCRATCH_BASE;
 use crate::step::{Modify, Place, Step as Arithmetic, Task, Uniform};

@@ -12,7 +12,6 @@ use super::subchunk::Subchunk;
 use super::timing::{Timing, Unit};
 use crate::block::Block;
 use crate::decode::{DecodedControl, Flow};
-use crate::execution::{ExecutionContext, ExecutionError};
 use crate::executor::{Executor, Group};
 use crate::isa::STACK_WINDOW;
 use crate::lanes::{BLOCK, lanes_of};

@@ -69,7 +69,7 @@ impl ArrayPanel {
                 ui.selectable_value(&mut request.side, side, nodes(side));
             }
         });
-        shown.response.labeled_by(label.id);
+        shown.response.labelled_by(label.id);
         let label = ui.label("Mapping");
         let shown = ComboBox::from_id_salt("mapping").selected_text(mapping_name(request.mapping)).width(64.0);
         let shown = shown.show_ui(ui, |ui| {
@@ -77,10 +77,10 @@ impl ArrayPanel {
                 ui.selectable_value(&mut request.mapping, mapping, mapping_name(mapping));
             }
         });
-        shown.response.labeled_by(label.id).on_hover_text("How layers of space are laid over the nodes");
+        shown.response.labelled_by(label.id).on_hover_text("How layers of space are laid over the nodes");
         let label = ui.label("Image");
         let width = DragValue::new(&mut request.width).range(WIDTHS).suffix(" pixels wide");
-        ui.add(width).labeled_by(label.id).on_hover_text("One sample a pixel, in the shape of the view");
+        ui.add(width).labelled_by(label.id).on_hover_text("One sample a pixel, in the shape of the view");
         let waits = model.array.asked.is_some();
         if ui.add_enabled(!waits && model.view().is_some(), Button::new("Run")).clicked() {
             actions.push(Action::Simulate(*request));

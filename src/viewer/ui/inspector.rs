@@ -271,7 +271,7 @@ fn heading(ui: &mut Ui, picked: &Picked, actions: &mut Vec<Action>) {
         let mut sample = picked.sample;
         let label = ui.label("sample");
         let most = count.unwrap_or(1).saturating_sub(1).max(sample);
-        if ui.add(DragValue::new(&mut sample).range(0..=most)).labeled_by(label.id).changed() {
+        if ui.add(DragValue::new(&mut sample).range(0..=most)).labelled_by(label.id).changed() {
             actions.push(Action::Pick(picked.pixel, sample));
         }
         if let Some(count) = count {

@@ -135,21 +135,21 @@ fn editor(ui: &mut Ui, label: Id, parameter: &Parameter, value: &mut ParamValue)
         ParamValue::Numbers(values) | ParamValue::Float(values) => match (values.as_mut_slice(), &parameter.hint) {
             ([x], Hint::Range { low, high }) => {
                 let slider = Slider::new(x, *low..=*high).clamping(egui::SliderClamping::Never);
-                ui.add(slider).labeled_by(label).changed()
+                ui.add(slider).labelled_by(label).changed()
             }
             (values, _) => numbers(ui, label, values, speed_of(parameter)),
         },
         ParamValue::Integer(values) if parameter.type_name == "bool" => {
             let add = |ui: &mut Ui, x: &mut i32| {
                 let mut is_on = *x != 0;
-                let changed = ui.checkbox(&mut is_on, "").labeled_by(label).changed();
+                let changed = ui.checkbox(&mut is_on, "").labelled_by(label).changed();
                 *x = is_on.into();
                 changed
             };
             ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
         }
         ParamValue::Integer(values) => {
-            let add = |ui: &mut Ui, x| ui.add(DragValue::new(x)).labeled_by(label).changed();
+            let add = |ui: &mut Ui, x| ui.add(DragValue::new(x)).labelled_by(label).changed();
             ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
         }
         ParamValue::Color(values) => {
@@ -191,7 +191,7 @@ fn speed_of(parameter: &Parameter) -> f64 {
 
 fn numbers(ui: &mut Ui, label: Id, values: &mut [f32], speed: f64) -> bool {
     let add =
-        |ui: &mut Ui, x: &mut f32| ui.add(DragValue::new(x).speed(speed).max_decimals(4)).labeled_by(label).changed();
+        |ui: &mut Ui, x: &mut f32| ui.add(DragValue::new(x).speed(speed).max_decimals(4)).labelled_by(label).changed();
     ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
 }
 
@@ -199,7 +199,7 @@ fn numbers(ui: &mut Ui, label: Id, values: &mut [f32], speed: f64) -> bool {
 fn color(ui: &mut Ui, label: Id, linear: &mut Vec3) -> bool {
     // The button rounds what it is given.
     let mut shown = linear.to_array();
-    let changed = ui.color_edit_button_rgb(&mut shown).labeled_by(label).changed();
+    let changed = ui.color_edit_button_rgb(&mut shown).labelled_by(label).changed();
     if changed {
         *linear = Vec3::from_array(shown);
     }
@@ -208,7 +208,7 @@ fn color(ui: &mut Ui, label: Id, linear: &mut Vec3) -> bool {
 
 fn string(ui: &mut Ui, label: Id, text: &mut String, hint: &Hint) -> bool {
     let Hint::Choices(choices) = hint else {
-        return ui.add(TextEdit::singleline(text).desired_width(120.0)).labeled_by(label).changed();
+        return ui.add(TextEdit::singleline(text).desired_width(120.0)).labelled_by(label).changed();
     };
     let before = text.clone();
     let shown = ComboBox::from_id_salt(("string", label)).selected_text(before.as_str()).show_ui(ui, |ui| {
@@ -216,7 +216,7 @@ fn string(ui: &mut Ui, label: Id, text: &mut String, hint: &Hint) -> bool {
             ui.selectable_value(text, choice.clone(), choice);
         }
     });
-    shown.response.labeled_by(label);
+    shown.response.labelled_by(label);
     *text != before
 }
 
@@ -266,7 +266,7 @@ fn whole_numbers(ui: &mut Ui, name: &str, what: &str, values: &mut [u32], range:
     let label = ui.label(name).on_hover_text(what);
     ui.horizontal(|ui| {
         for value in values {
-            ui.add(DragValue::new(value).range(range.clone())).labeled_by(label.id);
+            ui.add(DragValue::new(value).range(range.clone())).labelled_by(label.id);
         }
     });
 }

@@ -116,7 +116,7 @@ impl ProgramPanel {
                     }
                 }
             });
-            shown.response.labeled_by(label.id);
+            shown.response.labelled_by(label.id);
             if let Some(found) = found {
                 self.choose_stage(ui, found);
             }
@@ -179,7 +179,7 @@ impl ProgramPanel {
                 ui.selectable_value(&mut now, i, &stage.name);
             }
         });
-        shown.response.labeled_by(label.id);
+        shown.response.labelled_by(label.id);
         if step(ui, now + 1 < stages.len(), ">", "next pass") {
             now += 1;
         }

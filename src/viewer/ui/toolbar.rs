@@ -38,14 +38,14 @@ pub fn show(ui: &mut egui::Ui, model: &Model, image: &mut ImageView, actions: &m
         ui.separator();
         let exposure = ui.label("Exposure");
         let stops = DragValue::new(&mut display.look.stops).range(STOPS).speed(0.02).suffix(" stops").max_decimals(2);
-        ui.add(stops).labeled_by(exposure.id).on_hover_text("Drag, or click and type. One stop doubles the exposure.");
+        ui.add(stops).labelled_by(exposure.id).on_hover_text("Drag, or click and type. One stop doubles the exposure.");
         let curve = ComboBox::from_id_salt("tone map").selected_text(display.look.tone_map.name()).width(80.0);
         let shown = curve.show_ui(ui, |ui| {
             for curve in ToneMap::ALL {
                 ui.selectable_value(&mut display.look.tone_map, curve, curve.name());
             }
         });
-        shown.response.labeled_by(exposure.id).on_hover_text("Tone mapping of values above 1");
+        shown.response.labelled_by(exposure.id).on_hover_text("Tone mapping of values above 1");
         if display.look != Look::default() && ui.small_button("Reset").on_hover_text("As it is in a file").clicked() {
             display.look = Look::default();
         }

@@ -166,7 +166,7 @@ fn passes(counts: &[u32]) -> Vec<Pass> {
 /// before out of a file.
 fn passes_make_the_render(
     job: &Job,
-    [renderer, other]: [&mut dyn Progressive; 2],
+    [drawing, other]: [&mut dyn Progressive; 2],
     renderer: &mut dyn Renderer,
     cuts: &[&[u32]],
 ) {
@@ -174,7 +174,7 @@ fn passes_make_the_render(
     let film = || Film::of_samples(size[0], size[1], job.sampling.count()).expect("it is small");
     let whole = renderer.render(job, &|_| {}).expect("it ends");
     let subject = Subject::of(job, 0, "a back end");
-    renderer.load(job).expect("it compiles");
+    drawing.load(job).expect("it compiles");
     other.load(job).expect("it compiles");
     for counts in cuts {
         assert_eq!(counts.iter().sum::<u32>(), job.sampling.count());
@@ -184,12 +184,12 @@ fn passes_make_the_render(
                 let bytes = checkpoint::to_bytes(subject, &drawn, pass.first);
                 assert_eq!(checkpoint::from_bytes(&bytes, subject, &mut resumed), Ok(pass.first));
             }
-            renderer.draw(pass, &mut drawn, &stop).expect("it ends");
+            drawing.draw(pass, &mut drawn, &stop).expect("it ends");
             if number > 0 {
                 other.draw(pass, &mut resumed, &stop).expect("it ends");
             }
         }
-        assert_same(&format!("{counts:?}"), &renderer.finish(&drawn, 1, &stop).expect("it ends"), &whole);
+        assert_same(&format!("{counts:?}"), &drawing.finish(&drawn, 1, &stop).expect("it ends"), &whole);
         if counts.len() > 1 {
             assert_same(&format!("{counts:?}, resumed"), &other.finish(&resumed, 1, &stop).expect("it ends"), &whole);
         }

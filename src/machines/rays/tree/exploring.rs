@@ -240,7 +240,7 @@ impl<F: Finder> Explorer<'_, F> {
         let lanes =
             numbers.iter().map(|&number| Lane::new(runs[number].script.clone(), runs[number].call.hit)).collect();
         let asker = Asker { finder: self.finder, probe, scene: self.scene, lanes: Mutex::new(lanes) };
-        let context = probe.loaded.machine(self.data, &asker, self.job.budget, self.stop);
+        let context = probe.loaded.execution_context(self.data, &asker, self.job.budget, self.stop);
         block.reset();
         let mut inputs = [[0u32; BLOCK]; 11];
         for (lane, &number) in numbers.iter().enumerate() {

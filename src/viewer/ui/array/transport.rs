@@ -96,14 +96,14 @@ impl Transport {
             }
             let label = ui.label("Speed");
             let speed = Slider::new(&mut self.speed, SPEEDS).logarithmic(true).suffix(" µs/s");
-            ui.add(speed).labeled_by(label.id).on_hover_text("Simulated time in a second");
+            ui.add(speed).labelled_by(label.id).on_hover_text("Simulated time in a second");
             let label = ui.label("Time");
             // Beside the slider stands its value.
             ui.spacing_mut().slider_width = (ui.available_width() - 110.0).max(80.0);
             let mut time = microseconds(self.cursor.time());
             let end = microseconds(playback.end());
             let slider = Slider::new(&mut time, 0.0..=end).max_decimals(1).suffix(" µs");
-            if ui.add(slider).labeled_by(label.id).changed() {
+            if ui.add(slider).labelled_by(label.id).changed() {
                 self.cursor.seek(playback, picoseconds(time));
             }
         });

@@ -173,7 +173,7 @@ impl Stepping {
             let mut step = self.step;
             let label = ui.label("step");
             ui.spacing_mut().slider_width = (ui.available_width() - 90.0).max(40.0);
-            let slider = ui.add(egui::Slider::new(&mut step, 0..=recording.len() - 1)).labeled_by(label.id);
+            let slider = ui.add(egui::Slider::new(&mut step, 0..=recording.len() - 1)).labelled_by(label.id);
             if slider.on_hover_text("Of all statements that ran").changed() {
                 self.step = step;
             }
