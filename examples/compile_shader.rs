@@ -5,7 +5,7 @@
 use anyhow::{Context, Result, anyhow};
 use shadewright::codegen::wgsl;
 use shadewright::program::{LinkOptions, link, surface_entry};
-use shadewright::scene::{self, ShaderKind};
+use shadewright::scene::{self, ShaderRole};
 use shadewright::text::source::SourceMap;
 use std::path::PathBuf;
 
@@ -14,13 +14,13 @@ fn main() -> Result<()> {
     let name = path.file_stem().context("the shader needs a name")?.to_string_lossy().into_owned();
 
     // A scene of one triangle with the shader: linking gives it lights and a camera.
-    let scene = scene::of_shader(&name, ShaderKind::Surface);
+    let scene = scene::shader_scene(&name, ShaderRole::Surface);
     let folder = path.parent().map(PathBuf::from).unwrap_or_default();
     let options = LinkOptions { shader_paths: vec![folder], ..LinkOptions::default() };
     let program = link(&scene, SourceMap::new(), &options)
         .map_err(|error| anyhow!("{}", error.diagnostics.render(&error.sources)))?;
 
-    let kernels = wgsl::compile(&program.module, &[&surface_entry(0)], &wgsl::Options::default())?;
+    let kernels = wgsl::compile(&program.module, &[&surface_entry(0)], &wgsl::WgslOptions::default())?;
     for kernel in &kernels.sections {
         println!("// {}\n{}", kernel.name, kernel.wgsl);
     }

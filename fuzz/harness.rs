@@ -103,8 +103,8 @@ fn front_end(data: &[u8], name: &str) {
     let text: String = data.iter().map(|byte| char::from(*byte)).collect();
     let mut sources = SourceMap::new();
     let file = sources.add(name, None, text);
-    let language = registry::of_path(Path::new(name)).expect("a language");
-    match language.compile(&mut sources, file, &lang::Options::default()) {
+    let language = registry::for_path(Path::new(name)).expect("a language");
+    match language.compile(&mut sources, file, &lang::FrontEndOptions::default()) {
         Ok(unit) => {
             let lang::Unit::Shaders(shaders) = &unit else { panic!("a file of shaders") };
             verify(&shaders.module).expect("the verifier accepts the front end's output");
@@ -146,7 +146,7 @@ pub fn classes(data: &[u8]) {
     let text: String = data.iter().map(|byte| char::from(*byte)).collect();
     let mut sources = SourceMap::new();
     let file = sources.add("fuzz.rtsl", None, text);
-    let unit = match rtsl::compile(&mut sources, file, &lang::preprocess::Options::default()) {
+    let unit = match rtsl::compile(&mut sources, file, &lang::preprocess::PreprocessOptions::default()) {
         Ok(unit) => unit,
         Err(errors) => {
             assert!(errors.has_errors());
@@ -177,7 +177,7 @@ pub fn engines(data: &[u8]) {
     let program = given.unwrap_or_else(|| random::program(&mut Choices::from_bytes(data)));
     let Ok(executable) = Executable::new(&program) else { return };
     let seed = data.iter().fold(0, |seed: u32, byte| seed.rotate_left(5).wrapping_mul(0x9e37_79b9) ^ u32::from(*byte));
-    if let Agreement::None(difference) = agreement::of_engines(&program, u64::MAX, seed) {
+    if let Agreement::None(difference) = agreement::compare_engines(&program, u64::MAX, seed) {
         panic!("seed {seed}: {difference}\n{}", disasm::disassemble(&program));
     }
     if !is_given {

@@ -25,7 +25,7 @@ pub const SIZE: (u32, u32) = (640, 480);
 /// When linking or rendering fails.
 pub fn mesh(triangles: usize, size: (u32, u32)) -> anyhow::Result<Value> {
     let start = Instant::now();
-    let mut scene = scene::of_mesh("wavy sheet", procedural::sheet(triangles));
+    let mut scene = scene::mesh_scene("wavy sheet", procedural::sheet(triangles));
     (scene.format.width, scene.format.height) = size;
     let made = start.elapsed().as_secs_f64();
     let start = Instant::now();

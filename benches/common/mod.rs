@@ -14,7 +14,7 @@ use anyhow::{Context, anyhow, ensure};
 use clap::{Args, Parser};
 use serde_json::{Value, json};
 use shadewright::program::Specialize;
-use shadewright::project::{Options, Outcome, Project, Source, State};
+use shadewright::project::{Outcome, Project, ProjectOptions, ProjectState, Source};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, RenderError, Renderer};
 use shadewright::scene::OpenOptions;
@@ -182,7 +182,7 @@ pub fn specialized_job(path: &Path, size: (u32, u32), specialize: Specialize) ->
 }
 
 /// A job for an opened scene with one sample per pixel.
-pub fn job_of(state: &State) -> Job {
+pub fn job_of(state: &ProjectState) -> Job {
     state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)
 }
 
@@ -190,9 +190,9 @@ pub fn job_of(state: &State) -> Job {
 ///
 /// # Errors
 /// When the file has errors.
-pub fn opened(path: &Path, size: (u32, u32), specialize: Specialize) -> anyhow::Result<Arc<State>> {
+pub fn opened(path: &Path, size: (u32, u32), specialize: Specialize) -> anyhow::Result<Arc<ProjectState>> {
     let open = OpenOptions { size: Some(size), allow_read: vec![repository("")], ..OpenOptions::default() };
-    let options = Options { open, samples: Some(1), specialize, ..Options::default() };
+    let options = ProjectOptions { open, samples: Some(1), specialize, ..ProjectOptions::default() };
     match Project::new(Source::File(path.to_path_buf()), options).refresh() {
         Outcome::Ready(state) => Ok(state),
         Outcome::Broken(failure) => Err(diagnostics(&failure.diagnostics, &failure.sources)),

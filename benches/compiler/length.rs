@@ -8,7 +8,7 @@ use shadewright::abi::Intrinsic;
 use shadewright::codegen::rpu;
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Function, FunctionBuilder, Module, Op, Type};
-use shadewright::lang::{Options, rsl};
+use shadewright::lang::{FrontEndOptions, rsl};
 use shadewright::text::source::SourceMap;
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ fn seconds(before: &str, line: fn(usize) -> String, lines: usize) -> anyhow::Res
     let mut sources = SourceMap::new();
     let file = sources.add("s.sl", None, text);
     let start = Instant::now();
-    let unit = rsl::compile(&mut sources, file, &Options::default());
+    let unit = rsl::compile(&mut sources, file, &FrontEndOptions::default());
     let mut module: Module = unit.map_err(|d| anyhow!("{}", d.render(&sources)))?.module;
     let front = start.elapsed();
     module.functions.push(find_texture());
@@ -53,7 +53,7 @@ fn seconds(before: &str, line: fn(usize) -> String, lines: usize) -> anyhow::Res
     Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
     let passes = start.elapsed();
     let start = Instant::now();
-    rpu::compile(&module, &rpu::Options::default()).map_err(|e| anyhow!("{e}"))?;
+    rpu::compile(&module, &rpu::RpuOptions::default()).map_err(|e| anyhow!("{e}"))?;
     Ok([front, passes, start.elapsed()].map(|time| time.as_secs_f64()))
 }
 

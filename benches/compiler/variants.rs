@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use shadewright::codegen::rpu::{self, Convention};
 use shadewright::ir::passes::{PASSES, Pipeline};
 use shadewright::lang::unit::ShaderInfo;
-use shadewright::lang::{Options, rsl, stdlib};
+use shadewright::lang::{FrontEndOptions, rsl, stdlib};
 use shadewright::program::{LinkOptions, Program, link, read_shader};
 use shadewright::render::rpu::{Loaded, simulate};
 use shadewright::render::sampling::Sampling;
@@ -46,13 +46,13 @@ struct Subject {
 struct Variant {
     name: String,
     pipeline: Pipeline,
-    options: rpu::Options,
+    options: rpu::RpuOptions,
 }
 
 impl Variant {
     /// All defaults.
     fn plain(name: &str) -> Self {
-        Variant { name: name.into(), pipeline: Pipeline::default(), options: rpu::Options::default() }
+        Variant { name: name.into(), pipeline: Pipeline::default(), options: rpu::RpuOptions::default() }
     }
 }
 
@@ -97,7 +97,7 @@ pub fn conventions(only: Option<&str>, quiet: bool) -> anyhow::Result<Value> {
         ("interprocedural", Convention::Interprocedural),
     ];
     let variants = named.map(|(name, convention)| {
-        let options = rpu::Options { convention, ..rpu::Options::default() };
+        let options = rpu::RpuOptions { convention, ..rpu::RpuOptions::default() };
         Variant { options, ..Variant::plain(name) }
     });
     compare(only, quiet, &variants)
@@ -274,10 +274,10 @@ fn subjects() -> anyhow::Result<Vec<Subject>> {
 fn shaders(name: &str, text: &str) -> anyhow::Result<Vec<Subject>> {
     let mut sources = SourceMap::new();
     let file = sources.add(name, None, text);
-    let unit =
-        rsl::compile(&mut sources, file, &Options::default()).map_err(|errors| diagnostics(&errors, &sources))?;
+    let unit = rsl::compile(&mut sources, file, &FrontEndOptions::default())
+        .map_err(|errors| diagnostics(&errors, &sources))?;
     let subject = |shader: &ShaderInfo| {
-        let mut scene = scene::of_shader(&shader.name, shader.kind.into());
+        let mut scene = scene::shader_scene(&shader.name, shader.kind.into());
         (scene.format.width, scene.format.height) = SIZE;
         let given = Some((shader.name.to_string(), text.to_string()));
         Subject { name: format!("{name}.sl"), scene, given }

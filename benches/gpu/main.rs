@@ -64,11 +64,11 @@ impl Benchmark for Arguments {
         match name {
             Name::Schedules => {
                 let options =
-                    schedules::Options { only: only.as_deref(), mesh: mesh.as_deref(), width: *size, adapter };
+                    schedules::ScheduleOptions { only: only.as_deref(), mesh: mesh.as_deref(), width: *size, adapter };
                 schedules::schedules(&options, common.json)
             }
             Name::Shaders => {
-                shaders::images(*count, &shaders::Options { width: *size, adapter, threads: common.threads })
+                shaders::images(*count, &shaders::ShaderOptions { width: *size, adapter, threads: common.threads })
             }
         }
     }

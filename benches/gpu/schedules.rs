@@ -50,7 +50,7 @@ impl Frames {
 }
 
 /// The scenes to render, and the adapter to render them on.
-pub struct Options<'a> {
+pub struct ScheduleOptions<'a> {
     /// Part of the names of the scenes.
     pub only: Option<&'a str>,
     /// A mesh that is measured besides the scenes.
@@ -61,7 +61,7 @@ pub struct Options<'a> {
     pub adapter: Option<&'a str>,
 }
 
-impl Options<'_> {
+impl ScheduleOptions<'_> {
     /// The scenes of `assets/scenes`, one sample per pixel, and the mesh, or the bunny if it is
     /// there.
     fn subjects(&self) -> anyhow::Result<Vec<Subject>> {
@@ -130,7 +130,7 @@ fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
 ///
 /// # Errors
 /// When there is no GPU, or a scene has errors.
-pub fn schedules(options: &Options<'_>, quiet: bool) -> anyhow::Result<Value> {
+pub fn schedules(options: &ScheduleOptions<'_>, quiet: bool) -> anyhow::Result<Value> {
     let row = |subject: &Subject| {
         // New ones for each subject: their first frame compiles all that it needs.
         let renderer = |&(_, schedule, sorts): &(&str, Schedule, bool)| {

@@ -21,7 +21,7 @@ const DRIVER_CACHE: &str = "MESA_SHADER_CACHE_DIR";
 ///
 /// # Errors
 /// When a render fails.
-pub fn images(count: u16, options: &Options<'_>) -> anyhow::Result<Value> {
+pub fn images(count: u16, options: &ShaderOptions<'_>) -> anyhow::Result<Value> {
     let folder = tempfile::tempdir().context("making a folder for the scene")?;
     shaders::write_scene(folder.path(), count).context("writing the scene")?;
     let cache = folder.path().join("cache");
@@ -55,7 +55,7 @@ pub fn images(count: u16, options: &Options<'_>) -> anyhow::Result<Value> {
 }
 
 /// The statistics of a render in a process of its own.
-fn image(options: &Options<'_>, folder: &Path, cache: &Path, backend: &[&str]) -> anyhow::Result<Value> {
+fn image(options: &ShaderOptions<'_>, folder: &Path, cache: &Path, backend: &[&str]) -> anyhow::Result<Value> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shadewright"));
     command.current_dir(folder).env(DRIVER_CACHE, cache).arg("made.rib").args(backend);
     command.args([
@@ -84,7 +84,7 @@ fn image(options: &Options<'_>, folder: &Path, cache: &Path, backend: &[&str]) -
 }
 
 /// Options of the renders.
-pub struct Options<'a> {
+pub struct ShaderOptions<'a> {
     /// The width of the image, where it is not the usual one.
     pub width: Option<u16>,
     /// Part of the name of the GPU adapter.
@@ -93,7 +93,7 @@ pub struct Options<'a> {
     pub threads: usize,
 }
 
-impl Options<'_> {
+impl ShaderOptions<'_> {
     /// Width and height of the image, as `--size` takes them.
     fn size(&self) -> String {
         let (width, height) = image_size(self.width, SIZE);

@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use shadewright::machines::array::config::Config;
 use shadewright::machines::array::engine::{Simulation, simulate};
-use shadewright::machines::array::message::Kind;
+use shadewright::machines::array::message::MessageKind;
 use shadewright::machines::array::render::rays;
 use shadewright::machines::rays::model::Model;
 use shadewright::program::Specialize;
@@ -25,7 +25,7 @@ pub fn arrays(arguments: &Arguments) -> anyhow::Result<Value> {
     let program = &job.program;
     let fail = |e: shadewright::render::RenderError| render_error(&e, &program.sources);
     let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail)?;
-    let model = Model::of_job(&state.scene, &job, &loaded).map_err(fail)?;
+    let model = Model::from_job(&state.scene, &job, &loaded).map_err(fail)?;
     let config = Config::parse(config).map_err(|e| anyhow!("{e}"))?;
     let rays = rays(&job, &loaded, &model, &config, &|_| {}).map_err(fail)?;
     let single = single_thread()?;
@@ -44,7 +44,7 @@ pub fn arrays(arguments: &Arguments) -> anyhow::Result<Value> {
         }
         let (seconds, simulation) = best.context("no run")?;
         let tests = simulation.statistics.unit.tests as f64;
-        let hops = Kind::ALL.iter().map(|&kind| simulation.statistics.kind(kind).hops).sum::<u64>() as f64;
+        let hops = MessageKind::ALL.iter().map(|&kind| simulation.statistics.kind(kind).hops).sum::<u64>() as f64;
         let [tests_rate, hops_rate] = [tests, hops].map(|count| count * 1e-6 / seconds);
         let print = fingerprint(&simulation);
         if !common.json {

@@ -7,7 +7,7 @@ use shadewright::abi::EntryPoint;
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Const, FunctionKind, Module};
 use shadewright::lang::unit::ShaderUnit;
-use shadewright::lang::{Options, Unit, registry};
+use shadewright::lang::{FrontEndOptions, Unit, registry};
 use shadewright::render::call::{FunctionRunner, Rpu, TimedRpu};
 use shadewright::text::source::SourceMap;
 use std::path::Path;
@@ -79,8 +79,9 @@ pub struct Cost {
 pub fn module(file: &str, source: &str) -> anyhow::Result<Module> {
     let mut sources = SourceMap::new();
     let id = sources.add(file, None, source);
-    let language = registry::of_path(Path::new(file)).context("no language has this extension")?;
-    let unit = language.compile(&mut sources, id, &Options::default()).map_err(|d| anyhow!(d.render(&sources)))?;
+    let language = registry::for_path(Path::new(file)).context("no language has this extension")?;
+    let unit =
+        language.compile(&mut sources, id, &FrontEndOptions::default()).map_err(|d| anyhow!(d.render(&sources)))?;
     let Unit::Shaders(ShaderUnit { mut module, .. }) = unit else { anyhow::bail!("the file defines classes") };
     module.function_mut("f").context("there is no `f`")?.kind = FunctionKind::Entry(EntryPoint::Other);
     Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;

@@ -33,7 +33,7 @@ pub fn scenes(is_wanted: &dyn Fn(&str) -> bool, size: (u32, u32)) -> anyhow::Res
         let stats = single.install(run).map_err(fail)?.stats;
         seconds += start.elapsed().as_secs_f64();
         instructions += stats.issued;
-        let drained = stats.stalls.of(Cause::Drain);
+        let drained = stats.stalls.cycles(Cause::Drain);
         let summary = json!({
             "cycles": stats.cycles,
             "instructions": stats.issued,

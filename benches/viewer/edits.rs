@@ -4,7 +4,7 @@
 use anyhow::{anyhow, bail};
 use serde_json::{Value, json};
 use shadewright::ir::passes::Pipeline;
-use shadewright::project::{InstanceId, Options, Outcome, Project, Source};
+use shadewright::project::{InstanceId, Outcome, Project, ProjectOptions, Source};
 use shadewright::scene::ParamValue;
 use std::path::Path;
 use std::time::Instant;
@@ -30,7 +30,8 @@ pub fn edits(scene: Option<&Path>, quiet: bool) -> anyhow::Result<Value> {
     for passes in ["all", "-uniform"] {
         let source = scene.map_or(Source::BuiltIn("showcase".into()), |path| Source::File(path.to_path_buf()));
         let pipeline = Pipeline::parse(passes).map_err(|e| anyhow!("{e}"))?;
-        let Edits { times, runs, reuses } = dragged(Project::new(source, Options { pipeline, ..Options::default() }))?;
+        let Edits { times, runs, reuses } =
+            dragged(Project::new(source, ProjectOptions { pipeline, ..ProjectOptions::default() }))?;
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
         let (median, worst) = (at(0.5), at(1.0));
         if !quiet {

@@ -4,12 +4,12 @@ use crate::common::{diagnostics, median, rounded};
 use anyhow::anyhow;
 use glam::Vec2;
 use serde_json::{Value, json};
-use shadewright::project::{Source, State, View};
+use shadewright::project::{ProjectState, Source, View};
 use shadewright::render::gpu::has_hardware_adapter;
 use shadewright::render::{Backend, DEFAULT_BUDGET};
 use shadewright::scene::builtin;
 use shadewright::viewer::camera::Navigation;
-use shadewright::viewer::workers::{Command, Event, Options, Shown, Workers};
+use shadewright::viewer::workers::{Command, Event, Shown, WorkerOptions, Workers};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ impl Desk {
             waking.1.notify_all();
         });
         let adapter = adapter.map(str::to_string);
-        let options = Options { project: Default::default(), adapter, budget: DEFAULT_BUDGET, cache: None };
+        let options = WorkerOptions { project: Default::default(), adapter, budget: DEFAULT_BUDGET, cache: None };
         Self { workers: Workers::start(options, wake), woken }
     }
 
@@ -163,7 +163,7 @@ pub fn orbit(mesh: Option<&Path>, adapter: Option<&str>, quiet: bool) -> anyhow:
 }
 
 /// Orbits with one back end, first view by view, then while dragging.
-fn measure(desk: &mut Desk, state: &State, backend: Backend) -> anyhow::Result<Value> {
+fn measure(desk: &mut Desk, state: &ProjectState, backend: Backend) -> anyhow::Result<Value> {
     let format = state.scene.format;
     let mut navigation = Navigation::new(&state.scene.camera, state.scene.bounds());
     let mut next = || {

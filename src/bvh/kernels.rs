@@ -140,11 +140,11 @@ impl Folder {
     pub fn usual() -> Option<Self> {
         match std::env::var_os("SHADEWRIGHT_KERNELS") {
             Some(folder) => Self::at(Path::new(&folder)),
-            None => Self::of_checkout(),
+            None => Self::checkout(),
         }
     }
 
-    fn of_checkout() -> Option<Self> {
+    fn checkout() -> Option<Self> {
         // The one beside this file is a link to it.
         Self::at(&fs::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/wgsl")).ok()?)
     }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_checkout_has_the_kernels_that_the_program_was_built_with() {
-        let folder = Folder::of_checkout().expect("tests run in a checkout");
+        let folder = Folder::checkout().expect("tests run in a checkout");
         let names: Vec<_> = folder.files().paths().filter_map(|path| folder.name_of(path)).collect();
         assert_eq!(names.len(), folder.files().paths().count());
         assert_eq!(

@@ -37,7 +37,7 @@ pub(super) fn check(triangles: &[Triangle], leaves: &[LeafTriangle], count: usiz
     if finite != count || !leaves.par_iter().all(|leaf| triangles[leaf.prim as usize].is_finite()) {
         return Err(RefitError::Finite);
     }
-    let bounds = triangles.par_iter().filter(|t| t.is_finite()).map(Aabb::of);
+    let bounds = triangles.par_iter().filter(|t| t.is_finite()).map(Aabb::from_triangle);
     Ok(Frame::new(&bounds.reduce(|| Aabb::EMPTY, Aabb::join)))
 }
 

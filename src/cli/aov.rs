@@ -9,7 +9,7 @@ use super::progress::{Work, with_progress};
 use shadewright::image::aov::Aov;
 use shadewright::ir::Module;
 use shadewright::program::{LinkOptions, Output};
-use shadewright::project::{Project, State};
+use shadewright::project::{Project, ProjectState};
 use shadewright::render::progressive::Progressive;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Backend, Job, RenderError, motion};
@@ -64,7 +64,7 @@ pub fn draw(
     args: &RenderArgs,
     scene: &SceneArgs,
     project: &mut Project,
-    state: &Arc<State>,
+    state: &Arc<ProjectState>,
     rpu: RpuRenderer,
 ) -> Result<Vec<Aov>, Failure> {
     if names.is_empty() {
@@ -74,7 +74,7 @@ pub fn draw(
     let mut aovs = Vec::new();
     for name in names {
         let output = Output::named(name);
-        let mut shown = Shown::of(scene, project, state, &output);
+        let mut shown = Shown::new(scene, project, state, &output);
         let first = shown.job(0.0)?;
         let Some(channels) = first.program.output_channels(&output) else {
             eprintln!(
@@ -121,7 +121,7 @@ pub fn renderer_of(args: &RenderArgs, rpu: RpuRenderer) -> Result<Box<dyn Progre
 pub struct Shown<'a> {
     scene: &'a SceneArgs,
     project: &'a mut Project,
-    state: Arc<State>,
+    state: Arc<ProjectState>,
     output: &'a Output,
     /// The module of the previous job: a renderer keeps the code of an identical one.
     module: Option<Arc<Module>>,
@@ -129,7 +129,7 @@ pub struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// The inputs of the jobs of a variable, which begin with a state of the project.
-    pub fn of(scene: &'a SceneArgs, project: &'a mut Project, state: &Arc<State>, output: &'a Output) -> Self {
+    pub fn new(scene: &'a SceneArgs, project: &'a mut Project, state: &Arc<ProjectState>, output: &'a Output) -> Self {
         Self { scene, project, state: state.clone(), output, module: None }
     }
 

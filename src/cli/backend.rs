@@ -73,9 +73,9 @@ pub fn rpu_renderer(args: &SceneArgs) -> RpuRenderer {
 }
 
 /// How the RPU's program of a scene is compiled.
-pub fn rpu_options(args: &SceneArgs) -> rpu::Options {
+pub fn rpu_options(args: &SceneArgs) -> rpu::RpuOptions {
     let passes = rpu_passes(args.compiler.passes.as_deref());
-    rpu::Options { convention: args.compiler.convention, passes, ..rpu::Options::default() }
+    rpu::RpuOptions { convention: args.compiler.convention, passes, ..rpu::RpuOptions::default() }
 }
 
 /// A GPU that renders by this schedule.
@@ -100,7 +100,7 @@ pub fn renderer(
 ) -> Result<(Box<dyn Renderer>, Device), Failure> {
     let (opened, options) = chosen(backend, devices, rpu)?;
     let renderer = open(opened.renderer(&options))?;
-    let device = Device::of(opened, renderer.adapter());
+    let device = Device::new(opened, renderer.adapter());
     announce(backend, &device);
     Ok((renderer, device))
 }
@@ -113,7 +113,7 @@ pub fn progressive(
 ) -> Result<(Box<dyn Progressive>, Device), Failure> {
     let (opened, options) = chosen(backend, devices, rpu)?;
     let progressive = open(opened.progressive(&options))?;
-    let device = Device::of(opened, progressive.adapter());
+    let device = Device::new(opened, progressive.adapter());
     announce(backend, &device);
     Ok((progressive, device))
 }
@@ -159,7 +159,7 @@ fn on_engine(engine: EngineArgs, rpu: &RpuRenderer) -> Result<Backend, Failure> 
     }
     match rpu.format() {
         Format::F24 => Ok(Backend::RPU_F24),
-        Format::F32 => Ok(Backend::of_engine(engine).unwrap_or(Backend::RPU)),
+        Format::F32 => Ok(Backend::from_engine(engine).unwrap_or(Backend::RPU)),
     }
 }
 

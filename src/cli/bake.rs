@@ -11,7 +11,7 @@ use shadewright::disk;
 use shadewright::image::file as image_file;
 use shadewright::pointcloud::samples::FIRST_LINE;
 use shadewright::program::Output;
-use shadewright::project::{Project, State};
+use shadewright::project::{Project, ProjectState};
 use shadewright::render::baking::{self, BakedFile};
 use shadewright::render::rpu::RpuRenderer;
 use std::fs;
@@ -26,14 +26,14 @@ pub fn draw(
     args: &RenderArgs,
     scene: &SceneArgs,
     project: &mut Project,
-    state: &Arc<State>,
+    state: &Arc<ProjectState>,
     rpu: RpuRenderer,
 ) -> Result<Vec<BakedFile>, Failure> {
     if state.program.baking.is_empty() {
         return Ok(Vec::new());
     }
     let mut renderer = renderer_of(args, rpu)?;
-    let job = Shown::of(scene, project, state, &Output::Baked).job(0.0)?;
+    let job = Shown::new(scene, project, state, &Output::Baked).job(0.0)?;
     let work = Work { what: "baking", samples: None };
     let files = with_progress(work, |progress| baking::draw(&mut *renderer, &job, progress));
     files.map_err(|e| Failure::render(&e, &job.program.sources))

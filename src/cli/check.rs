@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::messages::{Problems, messages};
 use super::output::print_json_text;
 use serde_json::json;
-use shadewright::project::{Options, Outcome, Project, Source, State};
+use shadewright::project::{Outcome, Project, ProjectOptions, ProjectState, Source};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{Backend, BackendOptions};
 use shadewright::scene::OpenOptions;
@@ -18,7 +18,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let mut refused = 0;
     for path in &args.scenes {
         let (diagnostics, sources) = check(args, path);
-        let problems = Problems::of(&diagnostics);
+        let problems = Problems::from_diagnostics(&diagnostics);
         refused += usize::from(diagnostics.has_errors());
         if args.json {
             let mut object = problems.json();
@@ -51,7 +51,7 @@ fn check(args: &CheckArgs, path: &Path) -> (Diagnostics, SourceMap) {
     };
     let (shader_paths, specialize) =
         (args.shaders.shader_paths.clone(), args.specialize.specialize.unwrap_or_default());
-    let options = Options { open, shader_paths, specialize, ..Options::default() };
+    let options = ProjectOptions { open, shader_paths, specialize, ..ProjectOptions::default() };
     let mut project = Project::new(Source::File(path.to_path_buf()), options);
     match project.refresh() {
         Outcome::Ready(state) => (compiled(&state), state.program.sources.clone()),
@@ -61,7 +61,7 @@ fn check(args: &CheckArgs, path: &Path) -> (Diagnostics, SourceMap) {
 }
 
 /// The messages of a scene that could be linked, and those of the compilers of the back ends.
-fn compiled(state: &State) -> Diagnostics {
+fn compiled(state: &ProjectState) -> Diagnostics {
     let mut diagnostics = state.diagnostics.clone();
     let sampling = Sampling { strata: state.scene.pixel_samples, seed: 0 };
     let job = state.job(&state.view(), sampling, shadewright::render::DEFAULT_BUDGET);

@@ -31,7 +31,7 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(60);
 /// An empty film for a job, which estimates variances where they can be known afterwards: an imager
 /// changes them in ways of its own.
 pub fn film_of(job: &Job) -> Result<Film, SizeError> {
-    let film = Film::of_samples(job.window.width, job.window.height, job.sampling.count())?;
+    let film = Film::with_samples(job.window.width, job.window.height, job.sampling.count())?;
     Ok(if job.program.has_imager { film } else { film.with_variance() })
 }
 

@@ -67,7 +67,7 @@ pub fn run(mut args: CompareArgs) -> Result<(), Failure> {
         }
     }
     let pair = batched.as_ref().map(Batched::pair);
-    conclude(&Judgment::of_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?, args.json)
+    conclude(&Judgment::from_pair(&images[0], &images[1], pair.as_ref(), &args.judge, args.out.as_deref())?, args.json)
 }
 
 /// True if the images are tested for equal means: where that is asked for, and by default where paths
@@ -125,7 +125,7 @@ impl Batched {
         }
         let (window, samples) = (jobs[0].window, jobs[0].sampling.count());
         let film = || {
-            let film = Film::of_samples(window.width, window.height, samples).map(Film::with_variance);
+            let film = Film::with_samples(window.width, window.height, samples).map(Film::with_variance);
             film.map_err(|e| failure(e.into()))
         };
         let (mut films, mut differences) = ([film()?, film()?], film()?);
@@ -141,7 +141,7 @@ impl Batched {
                 let pass = Pass { step: 1, first: range.start, count: range.len() as u32 };
                 let mut sums = [Vec::new(), Vec::new()];
                 for (side, renderer) in renderers.iter_mut().enumerate() {
-                    let mut film = Film::of_share(window.width, window.height, samples, batch)?;
+                    let mut film = Film::for_share(window.width, window.height, samples, batch)?;
                     renderer.draw(pass, &mut film, &stop)?;
                     sums[side] = film.into_batches().pop().unwrap_or_default();
                     films[side].add_batch(batch, &sums[side]);
@@ -201,7 +201,7 @@ pub fn render(
 fn uniform(scene: &SceneArgs, gpu: &GpuArgs, backend: Backend, job: &Job) -> Result<Image, Failure> {
     let (opened, options) = side(backend, gpu, rpu_renderer(scene))?;
     let mut renderer = open(opened.renderer(&options))?;
-    let device = Device::of(opened, renderer.adapter());
+    let device = Device::new(opened, renderer.adapter());
     let name = backend.name();
     eprintln!("{name}: {device}");
     let shown = Work { what: name, samples: Some(job.sampling.count()) };
@@ -233,7 +233,7 @@ fn progressive_on(
 ) -> Result<(Box<dyn Progressive>, Device), Failure> {
     let (opened, options) = side(backend, gpu, rpu_renderer(scene))?;
     let renderer = open(opened.progressive(&options))?;
-    let device = Device::of(opened, renderer.adapter());
+    let device = Device::new(opened, renderer.adapter());
     Ok((renderer, device))
 }
 

@@ -19,9 +19,9 @@ use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
 use shadewright::ir::passes::{Observer, Pass, Pipeline, Report, sections};
 use shadewright::ir::{Function, FunctionKind, FunctionOrigin, Module, Op};
-use shadewright::lang::preprocess::{Options as PreprocessOptions, define};
+use shadewright::lang::preprocess::{PreprocessOptions, define};
 use shadewright::lang::unit::{CoreShader, LightKind};
-use shadewright::lang::{Language, Options, Unit, registry, stdlib};
+use shadewright::lang::{FrontEndOptions, Language, Unit, registry, stdlib};
 use shadewright::program::{IMAGER_ENTRY, LinkOptions, choose_math, link, read_shader, stand_alone, surface_entry};
 use shadewright::project::{self, Outcome, Project};
 use shadewright::rpu::isa::Program;
@@ -43,11 +43,11 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     if args.json {
         return Err(Failure::input("error: --json is for folders; --emit says what is printed of a file"));
     }
-    if let Some(generated) = Generated::of(&args.file) {
+    if let Some(generated) = Generated::from_path(&args.file) {
         return write(args, generated.emit(args.emit)?.into_bytes());
     }
     let of_programs = matches!(args.emit, Emit::Rpu | Emit::Rpubin | Emit::Asm);
-    if !of_programs && (!args.more.is_empty() || Form::of(&args.file).is_some()) {
+    if !of_programs && (!args.more.is_empty() || Form::from_path(&args.file).is_some()) {
         return Err(Failure::input("error: programs of the RPU are linked: add --emit rpu or --emit rpubin"));
     }
     let output = match args.emit {
@@ -86,7 +86,8 @@ fn write(args: &CompileArgs, output: Vec<u8>) -> Result<(), Failure> {
 #[cfg(target_arch = "x86_64")]
 fn native(args: &CompileArgs) -> Result<(), Failure> {
     use shadewright::rpu::native::{ListingError, write_listing};
-    let compiled = if args.more.is_empty() && Form::of(&args.file).is_none() { Some(rpu_program(args)?) } else { None };
+    let compiled =
+        if args.more.is_empty() && Form::from_path(&args.file).is_none() { Some(rpu_program(args)?) } else { None };
     let program = compiled.as_ref().map_or_else(|| joined(args), |compiled| Ok(compiled.object()))?;
     let source = |address| compiled.as_ref()?.source_line(address);
     // Line by line: there may be more than memory holds.
@@ -150,13 +151,13 @@ fn open(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
     }
 }
 
-fn language_options(args: &CompileArgs) -> Options {
+fn language_options(args: &CompileArgs) -> FrontEndOptions {
     let preprocess = PreprocessOptions {
         include_paths: args.preprocess.include.clone(),
         defines: args.preprocess.define.iter().map(|d| define(d)).collect(),
         ..Default::default()
     };
-    Options { preprocess, ..Options::default() }
+    FrontEndOptions { preprocess, ..FrontEndOptions::default() }
 }
 
 /// A compiled file.
@@ -172,7 +173,7 @@ struct Compiled {
 
 /// The language of the file, by its name.
 fn language(args: &CompileArgs) -> &'static dyn Language {
-    registry::of_path(&args.file).unwrap_or(registry::DEFAULT)
+    registry::for_path(&args.file).unwrap_or(registry::DEFAULT)
 }
 
 /// Compiles a file of any language to its cores.
@@ -330,12 +331,12 @@ fn is_scene(path: &Path) -> bool {
 
 /// The program of a scene.
 fn linked_scene(args: &CompileArgs) -> Result<(Module, SourceMap), Failure> {
-    let options = project::Options {
+    let options = project::ProjectOptions {
         shader_paths: args.preprocess.include.clone(),
         pipeline: pipeline(args.passes.as_deref())?,
         math: args.math.math,
         specialize: args.specialize.unwrap_or_default(),
-        ..project::Options::default()
+        ..project::ProjectOptions::default()
     };
     match Project::new(project::Source::File(args.file.clone()), options).refresh() {
         Outcome::Ready(state) => {
@@ -368,7 +369,7 @@ fn linked_shader(
     debug: bool,
 ) -> Result<(Module, String), Failure> {
     let name = name.to_string();
-    let mut scene = scene::of_shader(&name, (*kind).into());
+    let mut scene = scene::shader_scene(&name, (*kind).into());
     let (entry, pipeline) = match kind {
         abi::ShaderKind::Surface | abi::ShaderKind::Volume | abi::ShaderKind::Displacement => {
             (surface_entry(0), pipeline.clone())
@@ -484,7 +485,7 @@ fn rpu_program(args: &CompileArgs) -> Result<ForRpu, Failure> {
         rpu::Abi::Native => {
             let (module, sources) = linked(args)?;
             let constants = rpu::ConstantPlaces::Code;
-            (module, sources, rpu::Options { abi, convention, passes, constants })
+            (module, sources, rpu::RpuOptions { abi, convention, passes, constants })
         }
         rpu::Abi::Thesis => {
             let (Unit::Shaders(unit), sources) = compile(args)? else {
@@ -495,7 +496,7 @@ fn rpu_program(args: &CompileArgs) -> Result<ForRpu, Failure> {
                 rpu::thesis_abi::bind(&unit.module, &functions).map_err(|e| Failure::input(format!("error: {e}")))?;
             let pipeline = pipeline(args.passes.as_deref())?;
             pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
-            let options = rpu::Options { abi, convention, passes, ..rpu::Options::default() };
+            let options = rpu::RpuOptions { abi, convention, passes, ..rpu::RpuOptions::default() };
             (module, sources, options)
         }
     };
@@ -522,7 +523,7 @@ fn joined(args: &CompileArgs) -> Result<Program, Failure> {
 
 /// The program of one file: assembled, decoded or compiled, as its name says.
 fn object(args: &CompileArgs, path: &Path) -> Result<Program, Failure> {
-    if let Some(form) = Form::of(path) {
+    if let Some(form) = Form::from_path(path) {
         return Ok(read(path, form, &mut SourceMap::new())?.0);
     }
     Ok(rpu_program(&CompileArgs { file: path.to_path_buf(), more: Vec::new(), ..args.clone() })?.object())

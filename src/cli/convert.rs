@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use shadewright::export::{self, Exported, Format, export};
 use shadewright::image::file as image_file;
 use shadewright::image::{Image, Variance};
-use shadewright::project::{OptionEdits, Options, Project, Source};
+use shadewright::project::{OptionEdits, Project, ProjectOptions, Source};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{Backend, BackendOptions, DEFAULT_BUDGET, RenderError};
 use shadewright::scene::{self, OpenOptions, Scene, builtin};
@@ -25,7 +25,7 @@ const CHECKED_SIDE: u32 = 160;
 
 /// Converts the scene, and compares if that is asked for.
 pub fn run(args: &ConvertArgs) -> Result<(), Failure> {
-    let format = Format::of(&args.out).map_err(|e| refused(&e))?;
+    let format = Format::from_path(&args.out).map_err(|e| refused(&e))?;
     check_judgment(&args.judge)?;
     for path in [Some(&args.out), args.difference.as_ref()].into_iter().flatten() {
         image_file::check_replaceable(path)?;
@@ -66,7 +66,7 @@ fn converted(args: &ConvertArgs) -> Result<(Scene, Exported), Failure> {
     let opened = source_of(&args.scene).open(&open_options(args), &mut sources);
     let opened = opened.map_err(|d| Failure::diagnostics(&d, &sources))?;
     eprint!("{}", opened.diagnostics.render(&sources));
-    let options = export::Options { shader_paths: args.shaders.shader_paths.clone() };
+    let options = export::ExportOptions { shader_paths: args.shaders.shader_paths.clone() };
     let exported = export(&opened.scene, sources, &args.out, &options).map_err(|e| refused(&e))?;
     Ok((opened.scene, exported))
 }
@@ -103,7 +103,7 @@ fn check(args: &ConvertArgs, scene: &Scene) -> Result<Judgment, Failure> {
     let after = rendered(args, Source::File(args.out.clone()), open, "the converted scene", size)?;
     let before = Side::new("the scene's image", &before.0, before.1.as_ref());
     let after = Side::new("the converted scene's image", &after.0, after.1.as_ref());
-    Judgment::of(before, after, &args.judge, args.difference.as_deref())
+    Judgment::new(before, after, &args.judge, args.difference.as_deref())
 }
 
 /// A small size of the scene's shape.
@@ -125,7 +125,8 @@ fn rendered(
     size: [u32; 2],
 ) -> Result<Rendered, Failure> {
     let shader_paths = args.shaders.shader_paths.clone();
-    let mut project = Project::new(source, Options { open: open_with, shader_paths, ..Options::default() });
+    let mut project =
+        Project::new(source, ProjectOptions { open: open_with, shader_paths, ..ProjectOptions::default() });
     let strata = Sampling::strata_of(args.spp);
     let edits = OptionEdits { size: Some(size), pixel_samples: Some(strata), ..OptionEdits::default() };
     project.set_options(edits).map_err(|e| Failure::input(format!("error: --size: {e}")))?;

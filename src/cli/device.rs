@@ -21,7 +21,7 @@ pub enum Device {
 
 impl Device {
     /// The device of an opened back end, and its adapter if it is a GPU.
-    pub fn of(backend: Backend, adapter: Option<AdapterInfo>) -> Self {
+    pub fn new(backend: Backend, adapter: Option<AdapterInfo>) -> Self {
         let info = backend.info();
         adapter.map_or(Device::Rpu { engine: info.runs_with(), format: info.format }, Device::Gpu)
     }

@@ -8,5 +8,5 @@ use super::judgment::{Judgment, check_judgment, conclude, read};
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {
     check_judgment(&args.judge)?;
     let (a, b) = (read(&args.a, &args.judge, args.limit)?, read(&args.b, &args.judge, args.limit)?);
-    conclude(&Judgment::of(a.side(), b.side(), &args.judge, args.out.as_deref())?, args.json)
+    conclude(&Judgment::new(a.side(), b.side(), &args.judge, args.out.as_deref())?, args.json)
 }

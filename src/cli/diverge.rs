@@ -16,7 +16,7 @@ pub fn run(args: &ProbeArgs, between: Between) -> Result<(), Failure> {
     let given =
         [(adapter.is_some(), "--adapter"), (schedule.is_some(), "--schedule"), (traversal.is_some(), "--traversal")];
     if between.0.iter().all(|backend| !backend.info().uses_gpu) {
-        Failure::of_options(&given, |option| {
+        Failure::for_options(&given, |option| {
             format!("error: {option} is about a GPU, and neither back end of --diverge uses one; remove it")
         })?;
     }

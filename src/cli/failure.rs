@@ -41,7 +41,7 @@ impl Failure {
     }
 
     /// Wrong usage, if one of some options is given: the message of the first.
-    pub fn of_options(options: &[(bool, &str)], message: impl Fn(&str) -> String) -> Result<(), Self> {
+    pub fn for_options(options: &[(bool, &str)], message: impl Fn(&str) -> String) -> Result<(), Self> {
         match options.iter().find(|(is_given, _)| *is_given) {
             Some((_, option)) => Err(Self::input(message(option))),
             None => Ok(()),

@@ -72,7 +72,7 @@ fn files_of(args: &FarmArgs, job: &Job) -> Result<Vec<File>, Failure> {
     let files = match args.scheduler {
         Scheduler::Openjd => openjd::bundle(job),
         Scheduler::Slurm => {
-            slurm::scripts(job, &slurm::Options { sbatch: args.slurm_options.clone(), at_once: args.at_once })
+            slurm::scripts(job, &slurm::SlurmOptions { sbatch: args.slurm_options.clone(), at_once: args.at_once })
         }
     };
     files.map_err(|error| Failure::input(format!("error: {error}")))
@@ -142,7 +142,7 @@ fn task_of(args: &FarmArgs) -> Result<RenderArgs, Failure> {
     let Some(Command::Render(mut render)) = cli.command else {
         return Err(Failure::input("error: what follows `--` are no options of `shadewright render`"));
     };
-    Failure::of_options(
+    Failure::for_options(
         &[
             (!render.scene.shaders.shader_paths.is_empty(), "--shader-path (-I)"),
             (!render.scene.file.access.allow_read.is_empty(), "--allow-read"),
@@ -177,13 +177,13 @@ fn check_task(args: &FarmArgs, scene: &SceneArgs, frames: Option<&FrameSet>) -> 
     }
     let job = job_of(&scene, &state)?;
     let share = Share { tiles: args.tiles, of_samples: args.samples, ..Share::WHOLE };
-    let divided = share.of(job.window, Batches::of(job.sampling.count()));
+    let divided = share.split(job.window, Batches::new(job.sampling.count()));
     divided.map(drop).map_err(|error| Failure::input(format!("error: --tiles, --samples: {error}")))
 }
 
 /// Packs the scene into the folder of a job, which then has its name and its folders of shaders.
 fn pack_scene(folder: &Path, scene: &SceneArgs, path: &Path, job: &mut Job) -> Result<(), Failure> {
-    let options = pack::Options {
+    let options = pack::PackOptions {
         open: OpenOptions { frame: None, ..open_options(scene) },
         shader_paths: scene.shaders.shader_paths.clone(),
         frames: scene.moment.frames.map(|Frames { first, last }| [first, last]),
@@ -214,7 +214,7 @@ fn image_name(args: &FarmArgs) -> Result<String, Failure> {
             format!("{}.exr", text(stem)?)
         }
     };
-    image_file::Format::of(Path::new(&name))?;
+    image_file::Format::from_path(Path::new(&name))?;
     Ok(name)
 }
 

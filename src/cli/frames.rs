@@ -53,20 +53,20 @@ fn has(bytes: &[u8], word: &str, n: usize) -> bool {
 /// When the scene of a range has errors, or no frame in the range.
 pub fn sequence(args: &SceneArgs, is_single: bool) -> Result<Sequence, Failure> {
     match args.moment.frames {
-        Some(range) if range.first != range.last => of_scene(args, range),
+        Some(range) if range.first != range.last => scene_sequence(args, range),
         Some(range) if bytes_of(args).is_some_and(|bytes| has_several(&bytes) && has_shadow_maps(&bytes)) => {
-            Ok(Sequence { frames: Vec::new(), ..of_scene(args, range)? })
+            Ok(Sequence { frames: Vec::new(), ..scene_sequence(args, range)? })
         }
         None if !is_single && bytes_of(args).is_some_and(|bytes| has_several(&bytes)) => {
             // A scene with errors is reported where it is rendered.
-            Ok(of_scene(args, ALL).ok().filter(|sequence| sequence.frames.len() > 1).unwrap_or_default())
+            Ok(scene_sequence(args, ALL).ok().filter(|sequence| sequence.frames.len() > 1).unwrap_or_default())
         }
         _ => Ok(Sequence::default()),
     }
 }
 
 /// The frames of the scene within a range, in the scene's order.
-fn of_scene(args: &SceneArgs, range: Frames) -> Result<Sequence, Failure> {
+fn scene_sequence(args: &SceneArgs, range: Frames) -> Result<Sequence, Failure> {
     let mut sources = SourceMap::new();
     // The scene's first frame is read to find the others.
     let options = shadewright::scene::OpenOptions { frame: None, ..open_options(args) };

@@ -3,7 +3,7 @@
 use super::args::{Crop, SceneArgs};
 use super::backend::pipeline;
 use super::failure::Failure;
-use shadewright::project::{self, Outcome, Project, Source, State, Times};
+use shadewright::project::{self, Outcome, Project, ProjectState, Source, Times};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{Job, Window};
 use shadewright::scene::{self, OpenOptions, Scene};
@@ -52,9 +52,9 @@ pub fn source_of(args: &SceneArgs) -> Source {
 }
 
 /// How the arguments ask to read and link it.
-pub fn project_options(args: &SceneArgs) -> Result<project::Options, Failure> {
+pub fn project_options(args: &SceneArgs) -> Result<project::ProjectOptions, Failure> {
     let SceneArgs { shaders, camera, compiler, .. } = args;
-    Ok(project::Options {
+    Ok(project::ProjectOptions {
         open: open_options(args),
         shader_paths: shaders.shader_paths.clone(),
         pipeline: pipeline(compiler.passes.as_deref())?,
@@ -69,7 +69,7 @@ pub fn project_options(args: &SceneArgs) -> Result<project::Options, Failure> {
 }
 
 /// The job that the arguments ask for, of a state of their project.
-pub fn job_of(args: &SceneArgs, state: &State) -> Result<Job, Failure> {
+pub fn job_of(args: &SceneArgs, state: &ProjectState) -> Result<Job, Failure> {
     let mut job = state.job(&state.view(), sampling(args, &state.scene), args.compiler.budget);
     let (width, height) = (job.window.width, job.window.height);
     job.film.pattern = args.sampling.pattern;
@@ -88,7 +88,7 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Times), Failure> {
 }
 
 /// Opens the scene as a project, with its first state. Warnings go to standard error.
-pub fn open_project(args: &SceneArgs) -> Result<(Project, Arc<State>), Failure> {
+pub fn open_project(args: &SceneArgs) -> Result<(Project, Arc<ProjectState>), Failure> {
     let mut project = Project::new(source_of(args), project_options(args)?);
     let state = refreshed(&mut project)?;
     eprint!("{}", state.diagnostics.render(&state.program.sources));
@@ -96,7 +96,7 @@ pub fn open_project(args: &SceneArgs) -> Result<(Project, Arc<State>), Failure> 
 }
 
 /// The state of a project that is to be read, or the errors of its files.
-pub fn refreshed(project: &mut Project) -> Result<Arc<State>, Failure> {
+pub fn refreshed(project: &mut Project) -> Result<Arc<ProjectState>, Failure> {
     match project.refresh() {
         Outcome::Ready(state) => Ok(state),
         Outcome::Broken(failure) => Err(Failure::diagnostics(&failure.diagnostics, &failure.sources)),

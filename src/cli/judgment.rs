@@ -71,7 +71,7 @@ impl<'a> Side<'a> {
     }
 
     /// The image of a hardware model, or one that it is compared with.
-    pub fn of_model(image: &'a Image) -> Self {
+    pub fn from_render(image: &'a Image) -> Self {
         Self::new("the model's image", image, None)
     }
 
@@ -109,16 +109,16 @@ pub struct Judgment {
 
 impl Judgment {
     /// Compares two images, and writes where they differ to `difference`.
-    pub fn of(first: Side, second: Side, args: &JudgeArgs, difference: Option<&Path>) -> Result<Self, Failure> {
+    pub fn new(first: Side, second: Side, args: &JudgeArgs, difference: Option<&Path>) -> Result<Self, Failure> {
         let pair = match args.metric {
             Some(Metric::Z) => Some(Pair::Independent(first.estimate()?, second.estimate()?)),
             _ => None,
         };
-        Self::of_pair(first.image, second.image, pair.as_ref(), args, difference)
+        Self::from_pair(first.image, second.image, pair.as_ref(), args, difference)
     }
 
-    /// [`Judgment::of`] with the z test of a pair, beside the default tolerances or by itself.
-    pub fn of_pair(
+    /// [`Judgment::new`] with the z test of a pair, beside the default tolerances or by itself.
+    pub fn from_pair(
         first: &Image,
         second: &Image,
         pair: Option<&Pair<'_>>,

@@ -33,5 +33,5 @@ pub fn times(module: &Module, entries: &[&str]) -> Result<[Duration; 2], Failure
 }
 
 fn compile(module: &Module, entries: &[&str]) -> Result<wgsl::GpuProgram, Failure> {
-    wgsl::compile(module, entries, &wgsl::Options::default()).map_err(|e| Failure::input(format!("error: {e}")))
+    wgsl::compile(module, entries, &wgsl::WgslOptions::default()).map_err(|e| Failure::input(format!("error: {e}")))
 }

@@ -133,7 +133,7 @@ enum Unread {
 fn record(path: &Path) -> Result<PartRecord, Unread> {
     let mut reader = BufReader::new(disk::open(path).map_err(Unread::File)?);
     let header = Header::read(&mut reader).map_err(|e| Unread::Part(PartError::Damaged(e.to_string())))?;
-    PartRecord::of_header(&header).map_err(Unread::Part)
+    PartRecord::from_header(&header).map_err(Unread::Part)
 }
 
 /// A part could not be joined.

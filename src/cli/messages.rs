@@ -13,7 +13,7 @@ pub struct Problems {
 
 impl Problems {
     /// Counts them.
-    pub fn of(diagnostics: &Diagnostics) -> Self {
+    pub fn from_diagnostics(diagnostics: &Diagnostics) -> Self {
         Self { errors: diagnostics.error_count(), warnings: diagnostics.warning_count() }
     }
 

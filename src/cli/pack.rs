@@ -7,7 +7,7 @@ use super::messages::{Problems, messages};
 use super::output::print_json;
 use super::progress::{Work, with_progress};
 use serde_json::{Map, Value, json};
-use shadewright::pack::{Options, PackError, Packed, Step, Watch, pack};
+use shadewright::pack::{PackError, PackOptions, Packed, Step, Watch, pack};
 use shadewright::scene::OpenOptions;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,12 +21,12 @@ pub fn run(args: &PackArgs) -> Result<(), Failure> {
     }
     eprint!("{}", packed.diagnostics.render(&packed.sources));
     print(args, &packed);
-    eprint!("{}", Problems::of(&packed.diagnostics));
+    eprint!("{}", Problems::from_diagnostics(&packed.diagnostics));
     Ok(())
 }
 
 /// Packs a scene into a folder, and shows how far that is.
-pub fn packed(scene: &Path, out: &Path, options: &Options) -> Result<Packed, Failure> {
+pub fn packed(scene: &Path, out: &Path, options: &PackOptions) -> Result<Packed, Failure> {
     let stop = interrupt::watched()?;
     let packed = with_progress(Work { what: "packing", samples: None }, |progress| {
         let watch = |step| {
@@ -38,7 +38,7 @@ pub fn packed(scene: &Path, out: &Path, options: &Options) -> Result<Packed, Fai
     packed.map_err(refused)
 }
 
-fn options(args: &PackArgs) -> Options {
+fn options(args: &PackArgs) -> PackOptions {
     let open = OpenOptions {
         allow_read: args.access.allow_read.clone(),
         allow_run: args.access.allow_run,
@@ -48,7 +48,7 @@ fn options(args: &PackArgs) -> Options {
         ..OpenOptions::default()
     };
     let frames = args.frames.map(|Frames { first, last }| [first, last]);
-    Options { open, shader_paths: args.shaders.shader_paths.clone(), frames, dry_run: args.dry_run }
+    PackOptions { open, shader_paths: args.shaders.shader_paths.clone(), frames, dry_run: args.dry_run }
 }
 
 /// The part of all work that is done before a step: each kind of step is taken for a third.
@@ -98,7 +98,7 @@ fn print(args: &PackArgs, packed: &Packed) {
 /// A summary of the pack, as JSON.
 fn summary(args: &PackArgs, packed: &Packed) -> Map<String, Value> {
     let manifest = &packed.manifest;
-    let mut summary = Problems::of(&packed.diagnostics).json();
+    let mut summary = Problems::from_diagnostics(&packed.diagnostics).json();
     let fields = [
         ("scene", Value::from(packed.scene.display().to_string())),
         ("folder", packed.folder.display().to_string().into()),

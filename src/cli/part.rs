@@ -34,8 +34,9 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     }
     let whole = job_of(scene, &state)?;
     let names = aov::wanted(args, &state.scene.film, out)?;
-    let batches = Batches::of(whole.sampling.count());
-    let (window, own) = share.of(whole.window, batches).map_err(|e| Failure::input(format!("error: --part: {e}")))?;
+    let batches = Batches::new(whole.sampling.count());
+    let (window, own) =
+        share.split(whole.window, batches).map_err(|e| Failure::input(format!("error: --part: {e}")))?;
     let Window { x, y, width, height } = window;
     let mut tile = scene.clone();
     tile.camera.crop = Some(Crop([x, y, x + width, y + height]));
@@ -86,7 +87,7 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
         0 => bake::draw(args, scene, &mut project, &state, rpu)?,
         _ => Vec::new(),
     };
-    let part = PartFile { record, content: Content::of_film(film, share), aovs };
+    let part = PartFile { record, content: Content::from_film(film, share), aovs };
     let bytes = part.encode().map_err(|e| Failure::input(format!("error: {}: {e}", out.display())))?;
     // A part that is there is kept by --reuse: what belongs to it must be there before.
     bake::write(&baked, out);
@@ -94,7 +95,7 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
     if share.has_first_samples() {
         printf::print(&state, &job, args.json)?;
     }
-    let problems = Problems::of(&state.diagnostics);
+    let problems = Problems::from_diagnostics(&state.diagnostics);
     let seconds = begin.elapsed().as_secs_f64();
     if args.json {
         let mut document = json!({
@@ -151,6 +152,6 @@ fn empty(job: &Job, share: Share, own: &Range<u32>) -> Result<Film, shadewright:
     let Window { width, height, .. } = job.window;
     match share.has_all_samples() {
         true => super::checkpoint::film_of(job),
-        false => Film::of_share(width, height, job.sampling.count(), own.start),
+        false => Film::for_share(width, height, job.sampling.count(), own.start),
     }
 }

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use shadewright::probe::printf::{Printed, printed};
 use shadewright::probe::{self, Subject};
-use shadewright::project::State;
+use shadewright::project::ProjectState;
 use shadewright::render::Job;
 
 /// Greatest number of `printf` calls whose output is printed.
@@ -38,7 +38,7 @@ impl Lines {
 
 /// Prints the output of the shaders' `printf` in the order of the pixels: to standard output, or to
 /// standard error if standard output is JSON.
-pub fn print(state: &State, job: &Job, json: bool) -> Result<(), Failure> {
+pub fn print(state: &ProjectState, job: &Job, json: bool) -> Result<(), Failure> {
     if !job.program.prints {
         return Ok(());
     }

@@ -19,7 +19,7 @@ pub fn subject(args: &RenderArgs, job: &Job, scene: &Scene, device: &Device) -> 
     let name = device.identity();
     let code =
         format!("{name} {:?} {:?} {:?}", args.format, args.scene.compiler.passes, args.scene.compiler.convention);
-    Subject::of(job, shapes(scene), &code)
+    Subject::new(job, shapes(scene), &code)
 }
 
 /// [`subject`] of a scene that may change while the shutter is open: then its files are a part of it,

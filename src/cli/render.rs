@@ -19,7 +19,7 @@ use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::image::rendering::Rendering;
 use shadewright::image::{Image, Variance, file as image_file};
-use shadewright::project::{Project, State};
+use shadewright::project::{Project, ProjectState};
 use shadewright::render::adaptive::{Settings, Statistics};
 use shadewright::render::film::Film;
 use shadewright::render::progressive::Progressive;
@@ -45,7 +45,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
     let adaptive = sampler::settings(&args.sampler);
     let Some(out) = &args.render else { return viewer::run(args) };
     if let Some(model) = args.model {
-        return simulate::polygons::draw(&SimulateArgs::of_render(args, out), model);
+        return simulate::polygons::draw(&SimulateArgs::from_render(args, out), model);
     }
     if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         return Err(Failure::input(format!(
@@ -109,7 +109,7 @@ pub fn run(mut args: RenderArgs) -> Result<(), Failure> {
 }
 
 /// The display of a scene that is a shadow map.
-pub fn shadow_map(state: &State) -> Option<&Display> {
+pub fn shadow_map(state: &ProjectState) -> Option<&Display> {
     match state.scene.film.displays.as_slice() {
         [display] if display.is_depth() => Some(display),
         _ => None,
@@ -122,7 +122,7 @@ type Rendered = Vec<(String, Arc<[u8]>)>;
 
 /// Renders the depths of a frame whose display is a shadow map. They are written to `.exr` files
 /// only.
-fn depths(state: &State, name: &str, out: Option<&Path>) -> Result<Rendered, Failure> {
+fn depths(state: &ProjectState, name: &str, out: Option<&Path>) -> Result<Rendered, Failure> {
     let map = depth::draw(&state.scene, &state.bvh);
     let bytes = map.encode().map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
     if let Some(out) = out.filter(|out| out.extension().is_some_and(|e| e.eq_ignore_ascii_case("exr"))) {
@@ -131,7 +131,7 @@ fn depths(state: &State, name: &str, out: Option<&Path>) -> Result<Rendered, Fai
     } else {
         eprintln!("rendered the shadow map `{name}` for later frames, {}×{}", map.width, map.height);
     }
-    eprint!("{}", Problems::of(&state.diagnostics));
+    eprint!("{}", Problems::from_diagnostics(&state.diagnostics));
     Ok(vec![(name.to_string(), bytes.into())])
 }
 
@@ -209,16 +209,16 @@ fn one(
     let Drawn { report, time, .. } = &drawn;
     let stats = args
         .stats
-        .then(|| RenderStats::of(&job, written.device, report.clone(), &state, *time, end.elapsed(), images))
-        .map(|stats| stats.of_sampler(drawn.adaptive));
+        .then(|| RenderStats::new(&job, written.device, report.clone(), &state, *time, end.elapsed(), images))
+        .map(|stats| stats.with_sampler(drawn.adaptive));
     let not_finite = drawn.image.count_non_finite();
     if not_finite > 0 {
         eprintln!("warning: {not_finite} pixels are NaN or infinite: a shader divides by 0, or takes a root of less");
     }
     let rendered = Side::new("the rendered image", &drawn.image, drawn.variance.as_ref());
-    let judged = |reference: &Named| Judgment::of(reference.side(), rendered, &args.judge, None);
+    let judged = |reference: &Named| Judgment::new(reference.side(), rendered, &args.judge, None);
     let judgment = reference.as_ref().map(judged).transpose()?;
-    let problems = Problems::of(&state.diagnostics);
+    let problems = Problems::from_diagnostics(&state.diagnostics);
     if args.json {
         let mut document = written.json();
         document.append(&mut problems.json());
@@ -253,7 +253,7 @@ fn one(
 
 /// True if a path is that of an OpenEXR file.
 pub fn is_exr(path: &Path) -> bool {
-    image_file::Format::of(path).is_ok_and(|format| format == image_file::Format::Exr)
+    image_file::Format::from_path(path).is_ok_and(|format| format == image_file::Format::Exr)
 }
 
 /// An image that was rendered to a file.

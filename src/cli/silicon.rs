@@ -29,7 +29,7 @@ pub fn run(args: &SiliconArgs) -> Result<(), Failure> {
     let mut circuit = language::compile(&sources, file).map_err(|d| Failure::diagnostics(&d, &sources))?;
     let before = circuit.statistics();
     let prints = matches!(args.emit, CircuitEmit::Simulate | CircuitEmit::Graph | CircuitEmit::Dot);
-    passes::run(&mut circuit, passes::Options { prints, optimize: !args.no_optimize });
+    passes::run(&mut circuit, passes::PassOptions { prints, optimize: !args.no_optimize });
     let mut compiled = Compiled { args, circuit, sources, stem: stem(&args.file) };
     let (text, ended) = match args.emit {
         CircuitEmit::Graph => {
@@ -88,7 +88,7 @@ impl Compiled<'_> {
 
     fn layout(&self) -> Result<Layout, Failure> {
         let netlist = self.netlist()?;
-        let layout = layout::place_and_route(&netlist, layout::Options::default()).map_err(|d| self.fail(d))?;
+        let layout = layout::place_and_route(&netlist, layout::LayoutOptions::default()).map_err(|d| self.fail(d))?;
         eprint!("{}", layout.report());
         Ok(layout)
     }

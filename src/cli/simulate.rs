@@ -49,7 +49,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     }
     set_up_process(&args.cpu)?;
     let config = args.hardware.config.as_deref().map_or(Ok(Config::default()), read_config)?;
-    let program = args.scene.file.scene.as_deref().and_then(|path| Form::of(path).map(|form| (path, form)));
+    let program = args.scene.file.scene.as_deref().and_then(|path| Form::from_path(path).map(|form| (path, form)));
     let (simulation, places) = match program {
         Some((path, form)) => simulate_program(args, path, form, &config)?,
         None => simulate_scene(args, &config)?,
@@ -86,7 +86,7 @@ fn simulate_scene(args: &SimulateArgs, config: &Config) -> Result<(Simulation, P
     let loaded = Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
     let loaded = loaded.map_err(fail)?.in_format(args.hardware.format);
     let simulation = with_progress(SIMULATING, |progress| simulate(&job, &loaded, config, progress)).map_err(fail)?;
-    let places = Places::of_compiled(loaded.program(), &program.module, &program.sources);
+    let places = Places::from_compiled(loaded.program(), &program.module, &program.sources);
     Ok((simulation, places))
 }
 

@@ -3,7 +3,7 @@
 use super::device::Device;
 use serde::Serialize;
 use shadewright::program::UniformCounts;
-use shadewright::project::State;
+use shadewright::project::ProjectState;
 use shadewright::render::Job;
 use shadewright::render::adaptive::Statistics;
 use shadewright::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
@@ -53,11 +53,11 @@ pub struct Images {
 impl RenderStats {
     /// Statistics of an image of a project's state that `device` rendered in `render`, as its
     /// report has it, and that was written in `write`.
-    pub fn of(
+    pub fn new(
         job: &Job,
         device: &Device,
         report: Report,
-        state: &State,
+        state: &ProjectState,
         render: Duration,
         write: Duration,
         images: Images,
@@ -87,7 +87,7 @@ impl RenderStats {
     }
 
     /// The same with what the adaptive sampler did, where that was used.
-    pub fn of_sampler(self, statistics: Option<Statistics>) -> Self {
+    pub fn with_sampler(self, statistics: Option<Statistics>) -> Self {
         let sampler = statistics.map(|statistics| SamplerStats {
             samples: statistics.samples,
             mean_samples_per_pixel: statistics.mean(),

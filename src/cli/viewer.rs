@@ -15,7 +15,7 @@ use shadewright::viewer::{self, ViewerError};
 pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     set_up_process(&args.cpu)?;
     let source = source_of(&args.scene);
-    let mut project = project::Options { kernels: true, ..project_options(&args.scene)? };
+    let mut project = project::ProjectOptions { kernels: true, ..project_options(&args.scene)? };
     (project.open.strict, project.open.headlight) = (false, true);
     project.specialize = args.scene.compiler.specialize.specialize.unwrap_or(Specialize::CONSTANTS);
     let backend = match args.backend {
@@ -26,7 +26,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
             return Err(Failure::input(format!("error: the viewer has no --backend {name}: add --render OUT.png")));
         }
     };
-    let options = viewer::Options {
+    let options = viewer::ViewerOptions {
         source,
         project,
         backend,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::kernels;
-use shadewright::project::{self, Outcome, Project, State, Watcher};
+use shadewright::project::{self, Outcome, Project, ProjectState, Watcher};
 use shadewright::render::film::Film;
 use shadewright::render::progressive::{Pass, Progressive};
 use shadewright::render::{Job, RenderError};
@@ -40,7 +40,7 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
         BackendChoice::Auto => true,
         BackendChoice::Named(backend) => backend.info().uses_gpu,
     };
-    let options = project::Options { kernels, ..project_options(&args.scene)? };
+    let options = project::ProjectOptions { kernels, ..project_options(&args.scene)? };
     let mut project = Project::new(source_of(&args.scene), options);
     let rpu = rpu_renderer(&args.scene).in_format(args.format);
     let open = || progressive(args.backend, args.devices(), rpu.clone()).map(|(renderer, _)| renderer);
@@ -83,7 +83,7 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
 }
 
 /// A state to render, and the time at which its files were read.
-type Order = (Arc<State>, Instant);
+type Order = (Arc<ProjectState>, Instant);
 
 /// Reads the files again if they have changed, and reports errors.
 fn look(project: &mut Project, watcher: &Watcher, reporter: &mut Reporter<'_>) -> Option<Order> {
@@ -113,7 +113,7 @@ impl Drawing<'_> {
         &mut self,
         renderer: &mut dyn Progressive,
         job: &Job,
-        state: &State,
+        state: &ProjectState,
         noticed: Instant,
         project: &mut Project,
         reporter: &mut Reporter<'_>,
@@ -158,7 +158,7 @@ impl Drop for End<'_> {
 fn image(renderer: &mut dyn Progressive, job: &Job, stop: &AtomicBool) -> Result<Image, RenderError> {
     let pass = Pass::whole(job.sampling);
     let [width, height] = pass.size(job.window);
-    let mut film = Film::of_samples(width, height, job.sampling.count())?;
+    let mut film = Film::with_samples(width, height, job.sampling.count())?;
     renderer.load(job)?;
     renderer.draw(pass, &mut film, stop)?;
     renderer.finish(&film, pass.step, stop)
@@ -172,7 +172,7 @@ struct Reporter<'a> {
 
 impl Reporter<'_> {
     /// Writes an image and reports it.
-    fn drawn(&mut self, image: &Image, job: &Job, state: &State, noticed: Instant) {
+    fn drawn(&mut self, image: &Image, job: &Job, state: &ProjectState, noticed: Instant) {
         if let Err(error) = image_file::write_quantized(self.out, image, state.scene.film.quantize) {
             self.failed(&error.into());
             return;

@@ -14,7 +14,7 @@ const PARTS: &str = include_str!("scripts/parts.sh");
 
 /// The options of Slurm itself.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct SlurmOptions {
     /// Options of `sbatch` for all tasks.
     pub sbatch: Vec<String>,
     /// Tasks of an array that run at once at most.
@@ -25,7 +25,7 @@ pub struct Options {
 ///
 /// # Errors
 /// When the job is none.
-pub fn scripts(job: &Job, options: &Options) -> Result<Vec<File>, JobError> {
+pub fn scripts(job: &Job, options: &SlurmOptions) -> Result<Vec<File>, JobError> {
     job.check()?;
     let task = TASK.replace("@PARTS@\n", PARTS);
     Ok(vec![
@@ -36,7 +36,7 @@ pub fn scripts(job: &Job, options: &Options) -> Result<Vec<File>, JobError> {
     ])
 }
 
-fn settings(job: &Job, options: &Options) -> String {
+fn settings(job: &Job, options: &SlurmOptions) -> String {
     let Job { grid, settings, .. } = job;
     let chunk = job.chunk.get();
     let (frames, of_frames, of_columns) = match &job.frames {
@@ -96,7 +96,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut job = job.clone();
         job.program = "./program".to_string();
-        for file in scripts(&job, &Options::default()).unwrap() {
+        for file in scripts(&job, &SlurmOptions::default()).unwrap() {
             std::fs::write(folder.path().join(file.name), file.text).unwrap();
         }
         let folder = folder.path().to_str().unwrap();

@@ -1,7 +1,7 @@
 //! The layout of the binary BVH ([`shadewright_bvh::node`]).
 
 use super::leaves::{LeafTriangle, Leaves};
-use super::stage::{Flag, Stage};
+use super::stage::{Flag, KernelBuilder};
 use super::tables::{Row, Table};
 use super::tree::{Bounds, Bvh, Intersector, Node, Ray};
 use shadewright_ir::{Type, Value};
@@ -31,7 +31,7 @@ impl<I: Intersector + Copy> Bvh for Binary<I> {
     type Node = BinaryNode;
     type Prim = LeafTriangle<I>;
 
-    fn node(&self, s: &mut Stage, link: Value) -> BinaryNode {
+    fn node(&self, s: &mut KernelBuilder, link: Value) -> BinaryNode {
         let size = s.b.i32(NODE.ilog2() as i32);
         let index = s.b.ishl(link, size);
         let rows: [Row; 4] = self.leaves.tables.rows(s, Table::Nodes, index);
@@ -39,21 +39,21 @@ impl<I: Intersector + Copy> Bvh for Binary<I> {
         BinaryNode { rows, links }
     }
 
-    fn prim(&self, s: &mut Stage, link: Value) -> LeafTriangle<I> {
+    fn prim(&self, s: &mut KernelBuilder, link: Value) -> LeafTriangle<I> {
         self.leaves.prim(s, link)
     }
 
-    fn rest(&self, s: &mut Stage, link: Value) -> Value {
+    fn rest(&self, s: &mut KernelBuilder, link: Value) -> Value {
         self.leaves.rest(s, link)
     }
 
-    fn is_valid(&self, s: &mut Stage, link: Value) -> Flag {
+    fn is_valid(&self, s: &mut KernelBuilder, link: Value) -> Flag {
         self.leaves.is_valid(s, link)
     }
 }
 
 impl Node for BinaryNode {
-    fn ordered_bbox(&self, s: &mut Stage, i: usize, ray: &Ray) -> Bounds {
+    fn ordered_bbox(&self, s: &mut KernelBuilder, i: usize, ray: &Ray) -> Bounds {
         let lower = s.b.first_components::<3>(self.rows[2 * i].xyz);
         let upper = s.b.first_components::<3>(self.rows[2 * i + 1].xyz);
         let near = [0, 1, 2].map(|axis| s.select(ray.octant[axis], upper[axis], lower[axis]));

@@ -1,6 +1,6 @@
 //! Leaves of one triangle after the other, as [`shadewright_bvh::triangle::LeafTriangle`]s.
 
-use super::stage::{Flag, Stage};
+use super::stage::{Flag, KernelBuilder};
 use super::tables::{Row, Table, Tables};
 use super::tree::{Hit, Intersector, Prim, Triangle};
 use shadewright_bvh::node::LEAF;
@@ -23,7 +23,7 @@ pub struct Leaves<I> {
 
 impl<I: Copy> Leaves<I> {
     /// The first triangle of a leaf.
-    pub fn prim(&self, s: &mut Stage, link: Value) -> LeafTriangle<I> {
+    pub fn prim(&self, s: &mut KernelBuilder, link: Value) -> LeafTriangle<I> {
         let (place, size) = (s.b.i32(self.count_bits as i32), s.b.i32(TRIANGLE));
         let kept = s.b.i32((!LEAF >> self.count_bits) as i32);
         let shifted = s.b.ishr(link, place);
@@ -35,13 +35,13 @@ impl<I: Copy> Leaves<I> {
     }
 
     /// A link to the others: one triangle further, and one less.
-    pub fn rest(&self, s: &mut Stage, link: Value) -> Value {
+    pub fn rest(&self, s: &mut KernelBuilder, link: Value) -> Value {
         let step = s.b.i32((1 << self.count_bits) - 1);
         s.b.iadd(link, step)
     }
 
     /// True if a leaf has triangles.
-    pub fn is_valid(&self, s: &mut Stage, link: Value) -> Flag {
+    pub fn is_valid(&self, s: &mut KernelBuilder, link: Value) -> Flag {
         let (bits, zero) = (s.b.i32((1 << self.count_bits) - 1), s.b.i32(0));
         let count = s.b.iand(link, bits);
         let empty = s.equal(count, zero);
@@ -63,7 +63,14 @@ impl<I: Intersector> Prim for LeafTriangle<I> {
         1
     }
 
-    fn intersect(&self, s: &mut Stage, _: usize, ray: &I::Ray, best: Hit, on_hit: &mut dyn FnMut(&mut Stage, Hit)) {
+    fn intersect(
+        &self,
+        s: &mut KernelBuilder,
+        _: usize,
+        ray: &I::Ray,
+        best: Hit,
+        on_hit: &mut dyn FnMut(&mut KernelBuilder, Hit),
+    ) {
         self.intersector.intersect(s, &self.triangle, ray, best, on_hit);
     }
 }

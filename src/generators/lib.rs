@@ -48,10 +48,10 @@ use shadewright_bvh::{Bvh, NO_PRIM};
 use shadewright_ir::abi::EntryPoint;
 use shadewright_ir::passes::Pipeline;
 use shadewright_ir::{FunctionBuilder, FunctionKind, Module, Type, Value};
-use stage::{Flag, Stage};
+use stage::{Flag, KernelBuilder};
 use tree::{Hit, Ray};
 use triangles::{MollerTrumbore, Watertight};
-use walk::{Found, Lane, Start};
+use walk::{ClosestHit, Lane, Start};
 use wide::Wide;
 
 /// The function that [`surrounded`] generates.
@@ -165,7 +165,7 @@ impl Arguments {
     }
 
     /// The arguments of a kernel of the GPU whose walk is generated.
-    pub fn of_variant(variant: Variant) -> Option<Self> {
+    pub fn for_variant(variant: Variant) -> Option<Self> {
         match variant {
             Variant::GeneratedWhileWhile => Some(Self::gpu(Iteration::WhileWhile)),
             Variant::GeneratedIfIf => Some(Self::gpu(Iteration::IfIf)),
@@ -174,14 +174,14 @@ impl Arguments {
     }
 
     /// The hits of rays with what each must be nearer than.
-    fn walk(&self, s: &mut Stage, start: Start, rays: &[(Ray, Hit)]) -> Vec<Found> {
+    fn walk(&self, s: &mut KernelBuilder, start: Start, rays: &[(Ray, Hit)]) -> Vec<ClosestHit> {
         match self.intersector {
             Intersector::Watertight => self.walk_with(s, start, rays, Watertight),
             Intersector::MollerTrumbore => self.walk_with(s, start, rays, MollerTrumbore),
         }
     }
 
-    fn walk_with<I>(&self, s: &mut Stage, start: Start, rays: &[(Ray, Hit)], intersector: I) -> Vec<Found>
+    fn walk_with<I>(&self, s: &mut KernelBuilder, start: Start, rays: &[(Ray, Hit)], intersector: I) -> Vec<ClosestHit>
     where
         I: tree::Intersector + Copy,
     {
@@ -219,7 +219,7 @@ pub fn packet_program(arguments: &Arguments, kind: RayKind, width: usize) -> Mod
         ["u", "v", "t"].into_iter().for_each(|name| b.result(name, Type::F32));
         b.result("prim", Type::U32);
     }
-    let mut s = Stage::new(b, arguments.idiom);
+    let mut s = KernelBuilder::new(b, arguments.idiom);
     let (zero, first, root) = (s.b.f32(0.0), s.b.u32(0), s.b.i32(0));
     let ray = |[origin, dir, t_min, t_max]: [Value; 4]| {
         // No primitive is below index 0: a hit at t_max itself loses the tie.
@@ -228,7 +228,7 @@ pub fn packet_program(arguments: &Arguments, kind: RayKind, width: usize) -> Mod
     let rays: Vec<_> = params.into_iter().map(ray).collect();
     let any = Flag::Known(kind == RayKind::Any);
     let mut results = Vec::new();
-    for Found { hit, found } in arguments.walk(&mut s, Start { root, any }, &rays) {
+    for ClosestHit { hit, found } in arguments.walk(&mut s, Start { root, any }, &rays) {
         let (miss, none) = (s.b.f32(-1.0), s.b.u32(NO_PRIM));
         let (t, prim) = (s.b.variable_with(miss), s.b.variable_with(none));
         s.when(Flag::Bool(found), |s| {
@@ -254,17 +254,17 @@ pub fn surrounded(arguments: &Arguments) -> Module {
     ["t", "u", "v"].into_iter().for_each(|name| b.result(name, Type::F32));
     b.result("prim", Type::U32);
     b.result("found", Type::Bool);
-    let mut s = Stage::new(b, arguments.idiom);
+    let mut s = KernelBuilder::new(b, arguments.idiom);
     let ray = Ray::new(&mut s, origin, dir, t_min);
     let (root, zero) = (s.bits(root, Type::I32), s.b.f32(0.0));
     let best = Hit { t, u: zero, v: zero, prim };
     let found = arguments.walk(&mut s, Start { root, any: Flag::Bool(any) }, &[(ray, best)]);
-    let results = found.iter().flat_map(|Found { hit, found }| [hit.t, hit.u, hit.v, hit.prim, *found]).collect();
+    let results = found.iter().flat_map(|ClosestHit { hit, found }| [hit.t, hit.u, hit.v, hit.prim, *found]).collect();
     finish(s, results)
 }
 
 /// The module of one function that returns these results.
-fn finish(stage: Stage, results: Vec<Value>) -> Module {
+fn finish(stage: KernelBuilder, results: Vec<Value>) -> Module {
     let mut builder = stage.into_builder();
     builder.ret(results);
     let mut function = builder.finish();

@@ -12,7 +12,7 @@
 //! take twice the memory.
 
 use super::leaves::{LeafTriangle, Leaves};
-use super::stage::{Flag, Stage};
+use super::stage::{Flag, KernelBuilder};
 use super::tables::{Table, Tables};
 use super::tree::{Bounds, Bvh, Intersector, Node, Ray, enter_between};
 use shadewright_bvh::node::Node as BinaryNode;
@@ -41,7 +41,7 @@ impl<I: Intersector + Copy> Bvh for Ordered<I> {
     type Node = OrderedNode;
     type Prim = LeafTriangle<I>;
 
-    fn node(&self, s: &mut Stage, link: Value) -> OrderedNode {
+    fn node(&self, s: &mut KernelBuilder, link: Value) -> OrderedNode {
         let places = s.b.i32(NODE.ilog2() as i32);
         let index = s.b.ishl(link, places);
         let tables = self.leaves.tables;
@@ -53,22 +53,22 @@ impl<I: Intersector + Copy> Bvh for Ordered<I> {
         OrderedNode { tables, index, links }
     }
 
-    fn prim(&self, s: &mut Stage, link: Value) -> LeafTriangle<I> {
+    fn prim(&self, s: &mut KernelBuilder, link: Value) -> LeafTriangle<I> {
         self.leaves.prim(s, link)
     }
 
-    fn rest(&self, s: &mut Stage, link: Value) -> Value {
+    fn rest(&self, s: &mut KernelBuilder, link: Value) -> Value {
         self.leaves.rest(s, link)
     }
 
-    fn is_valid(&self, s: &mut Stage, link: Value) -> Flag {
+    fn is_valid(&self, s: &mut KernelBuilder, link: Value) -> Flag {
         self.leaves.is_valid(s, link)
     }
 }
 
 impl OrderedNode {
     /// The vector of the planes across an axis, those that a ray meets first in front.
-    fn planes(&self, s: &mut Stage, ray: &Ray, axis: usize) -> Value {
+    fn planes(&self, s: &mut KernelBuilder, ray: &Ray, axis: usize) -> Value {
         let (one, zero) = (s.b.i32(1), s.b.i32(0));
         let side = s.select(ray.octant[axis], one, zero);
         let index = s.b.iadd(self.index, side);
@@ -77,7 +77,7 @@ impl OrderedNode {
 }
 
 impl Node for OrderedNode {
-    fn ordered_bbox(&self, s: &mut Stage, i: usize, ray: &Ray) -> Bounds {
+    fn ordered_bbox(&self, s: &mut KernelBuilder, i: usize, ray: &Ray) -> Bounds {
         let planes = [0, 1, 2].map(|axis| self.planes(s, ray, axis));
         let [near, far] = [i, 2 + i].map(|place| {
             let parts = planes.map(|row| s.b.extract(row, place as u8));
@@ -95,7 +95,7 @@ impl Node for OrderedNode {
     }
 
     /// Both boxes at a time.
-    fn enter(&self, s: &mut Stage, ray: &Ray, t_far: Value) -> Vec<(Value, Flag)> {
+    fn enter(&self, s: &mut KernelBuilder, ray: &Ray, t_far: Value) -> Vec<(Value, Flag)> {
         let distances = [0, 1, 2].map(|axis| {
             let row = self.planes(s, ray, axis);
             let [origin, inv] = [ray.origin, ray.inv].map(|vector| {

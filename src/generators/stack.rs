@@ -4,7 +4,7 @@
 //! in a loop around the others: back ends that execute a loop for several rays at once go through
 //! everything in its body. A page that goes before the registers are full has [`DONE`] at its end.
 
-use super::stage::{Flag, Stage};
+use super::stage::{Flag, KernelBuilder};
 use super::tree::DONE;
 use shadewright_ir::{SlotId, Type, Value, Variable};
 
@@ -57,7 +57,7 @@ pub struct Stack {
 
 impl Stack {
     /// An empty stack.
-    pub fn new(s: &mut Stage, size: StackSize, pages: Pages) -> Self {
+    pub fn new(s: &mut KernelBuilder, size: StackSize, pages: Pages) -> Self {
         let (done, zero) = (s.b.i32(DONE), s.b.i32(0));
         let registers = (0..size.registers).map(|_| s.b.variable_with(done)).collect();
         let array = (pages == Pages::Array).then(|| s.b.slot("pages", Type::Vec4, size.rows() as u32));
@@ -65,14 +65,14 @@ impl Stack {
     }
 
     /// True if as many links can be pushed as its size says.
-    pub fn has_room(&self, s: &mut Stage) -> Flag {
+    pub fn has_room(&self, s: &mut KernelBuilder) -> Flag {
         let last = s.b.read(self.registers[self.registers.len() - self.size.pushed]);
         let done = s.b.i32(DONE);
         s.equal(last, done)
     }
 
     /// Pushes a link; there must be room.
-    pub fn push(&self, s: &mut Stage, link: Value) {
+    pub fn push(&self, s: &mut KernelBuilder, link: Value) {
         let mut moved = link;
         for &register in &self.registers {
             let next = s.b.read(register);
@@ -82,7 +82,7 @@ impl Stack {
     }
 
     /// Takes the latest link in registers, or [`DONE`].
-    pub fn pop(&self, s: &mut Stage) -> Value {
+    pub fn pop(&self, s: &mut KernelBuilder) -> Value {
         let mut moved = s.b.i32(DONE);
         for &register in self.registers.iter().rev() {
             let next = s.b.read(register);
@@ -94,7 +94,7 @@ impl Stack {
 
     /// Makes room, and gives the link to continue from: this one, or where it is [`DONE`] the
     /// latest that waits in memory; [`DONE`] when none does.
-    pub fn turn_page(&self, s: &mut Stage, link: Value) -> Value {
+    pub fn turn_page(&self, s: &mut KernelBuilder, link: Value) -> Value {
         let has_room = self.has_room(s);
         let full = s.not(has_room);
         s.when(full, |s| {
@@ -122,7 +122,7 @@ impl Stack {
         s.b.read(next)
     }
 
-    fn keep(&self, s: &mut Stage, links: &[Value]) {
+    fn keep(&self, s: &mut KernelBuilder, links: &[Value]) {
         let (count, one) = (s.b.read(self.rows), s.b.i32(1));
         let number = s.bits(count, Type::U32);
         match self.array {
@@ -141,7 +141,7 @@ impl Stack {
         s.b.write(self.rows, count);
     }
 
-    fn kept(&self, s: &mut Stage) -> [Value; ROW] {
+    fn kept(&self, s: &mut KernelBuilder) -> [Value; ROW] {
         let (count, one) = (s.b.read(self.rows), s.b.i32(1));
         let count = s.b.isub(count, one);
         s.b.write(self.rows, count);

@@ -1,7 +1,7 @@
 //! The tables of a BVH: vectors of four words, read from the memory image or through functions of
 //! the text around the generated function.
 
-use super::stage::Stage;
+use super::stage::KernelBuilder;
 use shadewright_ir::{Type, Value};
 
 /// A table.
@@ -35,7 +35,7 @@ pub struct Row {
 
 impl Tables {
     /// `N` vectors of a table from an index on, an `i32`.
-    pub fn rows<const N: usize>(self, s: &mut Stage, table: Table, index: Value) -> [Row; N] {
+    pub fn rows<const N: usize>(self, s: &mut KernelBuilder, table: Table, index: Value) -> [Row; N] {
         std::array::from_fn(|offset| match self {
             Tables::Image => {
                 let vector = self.vector(s, table, index, offset);
@@ -52,7 +52,7 @@ impl Tables {
     }
 
     /// The vector of a table that is `offset` after an index, an `i32`; as a `vec4`.
-    pub fn vector(self, s: &mut Stage, table: Table, index: Value, offset: usize) -> Value {
+    pub fn vector(self, s: &mut KernelBuilder, table: Table, index: Value, offset: usize) -> Value {
         match self {
             Tables::Image => {
                 let bases = s.b.uniform(0);
@@ -71,7 +71,7 @@ impl Tables {
     }
 
     /// The same as four `u32`, with a function of the surrounding text.
-    fn words(s: &mut Stage, table: Table, index: Value, offset: usize) -> Vec<Value> {
+    fn words(s: &mut KernelBuilder, table: Table, index: Value, offset: usize) -> Vec<Value> {
         let name = match table {
             Table::Nodes => "nodes_vector",
             Table::Triangles => "triangles_vector",

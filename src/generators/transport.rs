@@ -12,7 +12,7 @@
 //! The tracer and what a scene lacks are static. Which surface a hit calls is the back end's to find: the
 //! RPU calls the address in the object's record, the GPU's scheduler sorts paths by it.
 
-use super::stage::{Flag, Idiom, Stage};
+use super::stage::{Flag, Idiom, KernelBuilder};
 use shadewright_ir::abi::frame::{Slot, slots};
 use shadewright_ir::abi::{Intrinsic, library};
 use shadewright_ir::{Function, FunctionBuilder, Op, ShaderCall, Type, Value, Variable};
@@ -43,7 +43,7 @@ pub const MATTE: f32 = -f32::MAX;
 
 /// The result that is looked for along a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TransportKind {
     /// The colors of surfaces, composited front to back by their opacity.
     Compositing,
     /// The light that paths transport (Kajiya 1986, "The Rendering Equation").
@@ -54,14 +54,14 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transport {
     /// The quantity that is looked for.
-    pub kind: Kind,
+    pub kind: TransportKind,
     /// True if there are matte objects.
     pub has_mattes: bool,
 }
 
 impl Transport {
     /// For every scene.
-    pub const fn of(kind: Kind) -> Self {
+    pub const fn new(kind: TransportKind) -> Self {
         Self { kind, has_mattes: true }
     }
 
@@ -84,7 +84,7 @@ impl Transport {
         b.result("return", Type::Vec3);
         b.result("transmittance", Type::Vec3);
         b.result("first", Type::F32);
-        let mut s = Stage::new(b, Idiom::Select);
+        let mut s = KernelBuilder::new(b, Idiom::Select);
         let mattes = match self.has_mattes {
             true => {
                 let zero = s.b.f32(0.0);
@@ -95,8 +95,8 @@ impl Transport {
         };
         let given = Given { origin, direction, depth, width, spread, kind, start, end, mattes, pixel, index };
         let results = match self.kind {
-            Kind::Compositing => radiance(&mut s, &Compositing, &given),
-            Kind::Paths => radiance(&mut s, &Paths, &given),
+            TransportKind::Compositing => radiance(&mut s, &Compositing, &given),
+            TransportKind::Paths => radiance(&mut s, &Paths, &given),
         };
         let mut builder = s.into_builder();
         builder.ret(results.to_vec());
@@ -152,19 +152,19 @@ pub struct Path {
 
 impl Path {
     /// Ends the path.
-    pub fn end(&self, s: &mut Stage) {
+    pub fn end(&self, s: &mut KernelBuilder) {
         let no = s.b.bool(false);
         s.b.write(self.continues, no);
     }
 
-    fn add(&self, s: &mut Stage, light: Value) {
+    fn add(&self, s: &mut KernelBuilder, light: Value) {
         let sum = s.b.read(self.sum);
         let sum = s.b.add(sum, light);
         s.b.write(self.sum, sum);
     }
 
     /// Continues behind the surface at distance `t`.
-    fn pass(&self, s: &mut Stage, t: Value) {
+    fn pass(&self, s: &mut KernelBuilder, t: Value) {
         s.b.write(self.nearest, t);
         let (layers, one) = (s.b.read(self.layers), s.b.f32(1.0));
         let layers = s.b.add(layers, one);
@@ -172,7 +172,7 @@ impl Path {
     }
 
     /// Ends the path after [`MAX_LAYERS`], or where `is_dark`.
-    fn end_if_dark(&self, s: &mut Stage, is_dark: Flag) {
+    fn end_if_dark(&self, s: &mut KernelBuilder, is_dark: Flag) {
         let (layers, most) = (s.b.read(self.layers), s.b.f32(MAX_LAYERS));
         let too_many = s.at_most(most, layers);
         let ends = s.or(is_dark, too_many);
@@ -188,28 +188,28 @@ pub trait Tracer {
     type Ray;
 
     /// Starts a path.
-    fn start(&self, s: &mut Stage, given: &Given) -> Self::State;
+    fn start(&self, s: &mut KernelBuilder, given: &Given) -> Self::State;
 
     /// The parameters of the next ray: origin, direction, and the distance at which it ends. What a
     /// surface needs is computed here, because a call discards the hit, and all paths have
     /// reconverged.
-    fn on_emit(&self, s: &mut Stage, path: &Path, state: &Self::State) -> (Self::Ray, [Value; 3]);
+    fn on_emit(&self, s: &mut KernelBuilder, path: &Path, state: &Self::State) -> (Self::Ray, [Value; 3]);
 
     /// The ray hits nothing.
-    fn on_miss(&self, s: &mut Stage, path: &Path, state: &Self::State, ray: &Self::Ray);
+    fn on_miss(&self, s: &mut KernelBuilder, path: &Path, state: &Self::State, ray: &Self::Ray);
 
     /// The ray hits a surface at distance `t`.
-    fn on_hit(&self, s: &mut Stage, path: &Path, state: &Self::State, ray: &Self::Ray, t: Value);
+    fn on_hit(&self, s: &mut KernelBuilder, path: &Path, state: &Self::State, ray: &Self::Ray, t: Value);
 
     /// After both: whether the path continues, and where.
-    fn on_bounce(&self, s: &mut Stage, path: &Path, state: &Self::State, ray: &Self::Ray, t: Value);
+    fn on_bounce(&self, s: &mut KernelBuilder, path: &Path, state: &Self::State, ray: &Self::Ray, t: Value);
 
     /// The path has ended.
-    fn on_end(&self, s: &mut Stage, path: &Path, state: &Self::State);
+    fn on_end(&self, s: &mut KernelBuilder, path: &Path, state: &Self::State);
 }
 
 /// The integrator of a tracer: radiance, transmittance and the distance of the first surface.
-pub fn radiance<T: Tracer>(s: &mut Stage, tracer: &T, given: &Given) -> [Value; 3] {
+pub fn radiance<T: Tracer>(s: &mut KernelBuilder, tracer: &T, given: &Given) -> [Value; 3] {
     let (black, white) = (s.b.vec3([0.0; 3]), s.b.vec3([1.0; 3]));
     let (far, zero, yes) = (s.b.f32(f32::MAX), s.b.f32(0.0), s.b.bool(true));
     let path = Path {
@@ -237,7 +237,7 @@ pub fn radiance<T: Tracer>(s: &mut Stage, tracer: &T, given: &Given) -> [Value; 
 }
 
 /// The distance of the closest hit, −1 on a miss.
-fn trace(s: &mut Stage, [origin, direction]: [Value; 2], [start, end]: [Value; 2]) -> Value {
+fn trace(s: &mut KernelBuilder, [origin, direction]: [Value; 2], [start, end]: [Value; 2]) -> Value {
     let zero = s.b.f32(0.0);
     let range = s.b.compose(&[start, end, zero, zero]);
     s.b.trace(origin, direction, range);
@@ -248,12 +248,12 @@ fn trace(s: &mut Stage, [origin, direction]: [Value; 2], [start, end]: [Value; 2
 }
 
 /// Calls the surface that was hit.
-fn shade(s: &mut Stage, call: ShaderCall, args: &[Value]) -> Vec<Value> {
+fn shade(s: &mut KernelBuilder, call: ShaderCall, args: &[Value]) -> Vec<Value> {
     s.b.inst(Op::CallShader(call), args.to_vec(), call.results())
 }
 
 /// By how much the background counts: 1 less the coverage of environments.
-fn far_transmittance(s: &mut Stage) -> Value {
+fn far_transmittance(s: &mut KernelBuilder) -> Value {
     let coverage = s.b.call(Intrinsic::LightFarCoverage, Vec::new(), &[Type::F32])[0];
     let one = s.b.f32(1.0);
     let rest = s.b.sub(one, coverage);
@@ -261,28 +261,28 @@ fn far_transmittance(s: &mut Stage) -> Value {
 }
 
 /// The radiance of environments along a ray that hits nothing.
-fn far_light(s: &mut Stage, direction: Value, pdf: Value) -> Value {
+fn far_light(s: &mut KernelBuilder, direction: Value, pdf: Value) -> Value {
     s.b.call(Intrinsic::LightFar, vec![direction, pdf], &[Type::Vec3])[0]
 }
 
 /// A component of a program constant.
-fn constant(s: &mut Stage, slot: Slot) -> Value {
+fn constant(s: &mut KernelBuilder, slot: Slot) -> Value {
     s.b.frame(slot)
 }
 
 /// The largest component of a color.
-fn largest(s: &mut Stage, color: Value) -> Value {
+fn largest(s: &mut KernelBuilder, color: Value) -> Value {
     let [r, g, b] = s.b.first_components(color);
     let most = s.b.max(r, g);
     s.b.max(most, b)
 }
 
-fn scaled(s: &mut Stage, color: Value, by: Value) -> Value {
+fn scaled(s: &mut KernelBuilder, color: Value, by: Value) -> Value {
     s.b.scale(color, by)
 }
 
 /// True if a surface is matte, by the color that it gives.
-fn is_matte(s: &mut Stage, given: Flag, color: Value) -> Flag {
+fn is_matte(s: &mut KernelBuilder, given: Flag, color: Value) -> Flag {
     if given == Flag::Known(false) {
         return given;
     }
@@ -307,19 +307,19 @@ impl Tracer for Compositing {
     type State = Composited;
     type Ray = ();
 
-    fn start(&self, s: &mut Stage, given: &Given) -> Composited {
+    fn start(&self, s: &mut KernelBuilder, given: &Given) -> Composited {
         let black = s.b.vec3([0.0; 3]);
         let selective = s.b.call(Intrinsic::RaySelective, Vec::new(), &[Type::F32])[0];
         let zero = s.b.f32(0.0);
         Composited { given: *given, matte: s.b.variable_with(black), is_selective: s.less(zero, selective) }
     }
 
-    fn on_emit(&self, _: &mut Stage, _: &Path, state: &Composited) -> ((), [Value; 3]) {
+    fn on_emit(&self, _: &mut KernelBuilder, _: &Path, state: &Composited) -> ((), [Value; 3]) {
         let Given { origin, direction, end, .. } = state.given;
         ((), [origin, direction, end])
     }
 
-    fn on_miss(&self, s: &mut Stage, path: &Path, state: &Composited, (): &()) {
+    fn on_miss(&self, s: &mut KernelBuilder, path: &Path, state: &Composited, (): &()) {
         let (throughput, unsampled) = (s.b.read(path.throughput), s.b.f32(DELTA));
         let light = far_light(s, state.given.direction, unsampled);
         let light = s.b.mul(throughput, light);
@@ -330,7 +330,7 @@ impl Tracer for Compositing {
         path.end(s);
     }
 
-    fn on_hit(&self, s: &mut Stage, path: &Path, state: &Composited, (): &(), t: Value) {
+    fn on_hit(&self, s: &mut KernelBuilder, path: &Path, state: &Composited, (): &(), t: Value) {
         let Given { origin, direction, depth, width, spread, kind, mattes, .. } = state.given;
         // Before the surface is called: the call discards the hit.
         let is_hidden = hit_is_hidden(s, kind);
@@ -371,9 +371,9 @@ impl Tracer for Compositing {
         path.end_if_dark(s, is_opaque);
     }
 
-    fn on_bounce(&self, _: &mut Stage, _: &Path, _: &Composited, (): &(), _: Value) {}
+    fn on_bounce(&self, _: &mut KernelBuilder, _: &Path, _: &Composited, (): &(), _: Value) {}
 
-    fn on_end(&self, s: &mut Stage, path: &Path, state: &Composited) {
+    fn on_end(&self, s: &mut KernelBuilder, path: &Path, state: &Composited) {
         let (throughput, matte) = (s.b.read(path.throughput), s.b.read(state.matte));
         let left = s.b.add(throughput, matte);
         s.b.write(path.transmittance, left);
@@ -381,7 +381,7 @@ impl Tracer for Compositing {
 }
 
 /// True if rays of a kind do not see the object that was hit.
-fn hit_is_hidden(s: &mut Stage, kind: Value) -> Flag {
+fn hit_is_hidden(s: &mut KernelBuilder, kind: Value) -> Flag {
     let object = s.b.hit_obj();
     let record = s.b.load(object, 0);
     let [specular, diffuse] = [2, 3].map(|i| s.b.extract(record, i));
@@ -421,7 +421,7 @@ impl Tracer for Paths {
     /// Random numbers: two for light sampling, two for BSDF sampling.
     type Ray = [Value; 4];
 
-    fn start(&self, s: &mut Stage, given: &Given) -> Traced {
+    fn start(&self, s: &mut KernelBuilder, given: &Given) -> Traced {
         let (delta, end, black, yes) = (s.b.f32(DELTA), s.b.f32(END), s.b.vec3([0.0; 3]), s.b.bool(true));
         Traced {
             given: *given,
@@ -440,7 +440,7 @@ impl Tracer for Paths {
         }
     }
 
-    fn on_emit(&self, s: &mut Stage, path: &Path, state: &Traced) -> ([Value; 4], [Value; 3]) {
+    fn on_emit(&self, s: &mut KernelBuilder, path: &Path, state: &Traced) -> ([Value; 4], [Value; 3]) {
         let (layers, apart, bounces) = (s.b.read(path.layers), s.b.f32(LAYERS_APART), s.b.read(state.bounces));
         let skipped = s.b.mul(apart, layers);
         let vertex = s.b.add(bounces, skipped);
@@ -454,7 +454,7 @@ impl Tracer for Paths {
         (numbers, [state.from, state.direction, state.farthest].map(|variable| s.b.read(variable)))
     }
 
-    fn on_miss(&self, s: &mut Stage, path: &Path, state: &Traced, _: &[Value; 4]) {
+    fn on_miss(&self, s: &mut KernelBuilder, path: &Path, state: &Traced, _: &[Value; 4]) {
         let (direction, pdf) = (s.b.read(state.direction), s.b.read(state.pdf));
         let light = far_light(s, direction, pdf);
         s.b.write(state.radiance, light);
@@ -466,7 +466,7 @@ impl Tracer for Paths {
         });
     }
 
-    fn on_hit(&self, s: &mut Stage, path: &Path, state: &Traced, numbers: &[Value; 4], t: Value) {
+    fn on_hit(&self, s: &mut KernelBuilder, path: &Path, state: &Traced, numbers: &[Value; 4], t: Value) {
         let (layers, zero) = (s.b.read(path.layers), s.b.f32(0.0));
         let (is_nearest, unscattered) = (s.equal(layers, zero), Flag::Bool(s.b.read(state.is_unscattered)));
         let is_first = s.and(unscattered, is_nearest);
@@ -492,7 +492,7 @@ impl Tracer for Paths {
         });
     }
 
-    fn on_bounce(&self, s: &mut Stage, path: &Path, state: &Traced, numbers: &[Value; 4], t: Value) {
+    fn on_bounce(&self, s: &mut KernelBuilder, path: &Path, state: &Traced, numbers: &[Value; 4], t: Value) {
         let [throughput, radiance, weight] = [path.throughput, state.radiance, state.weight].map(|v| s.b.read(v));
         let contribution = s.b.mul(throughput, radiance);
         let contribution = s.b.variable_with(contribution);
@@ -527,12 +527,12 @@ impl Tracer for Paths {
         );
     }
 
-    fn on_end(&self, _: &mut Stage, _: &Path, _: &Traced) {}
+    fn on_end(&self, _: &mut KernelBuilder, _: &Path, _: &Traced) {}
 }
 
 impl Paths {
     /// The limit of contributions after the first vertex.
-    fn clamp(s: &mut Stage, state: &Traced, contribution: Variable) {
+    fn clamp(s: &mut KernelBuilder, state: &Traced, contribution: Variable) {
         let (limit, zero) = (constant(s, slots::CLAMP), s.b.f32(0.0));
         let (has_limit, unscattered) = (s.less(zero, limit), Flag::Bool(s.b.read(state.is_unscattered)));
         let is_scattered = s.not(unscattered);
@@ -551,7 +551,7 @@ impl Paths {
     }
 
     /// Russian roulette by throughput (Arvo & Kirk 1990).
-    fn roulette(s: &mut Stage, path: &Path, state: &Traced, scatters: Flag, most: Value, number: Value) {
+    fn roulette(s: &mut KernelBuilder, path: &Path, state: &Traced, scatters: Flag, most: Value, number: Value) {
         let (first, bounces) = (s.b.f32(ROULETTE_BOUNCE), s.b.read(state.bounces));
         let is_long = s.at_most(first, bounces);
         let plays = s.and(scatters, is_long);
@@ -575,9 +575,9 @@ impl Paths {
 
 /// One non-finite contribution would fill its pixel and the footprint of the filter: it is
 /// discarded. A non-finite throughput ends the path.
-fn discard_non_finite(s: &mut Stage, contribution: Variable, throughput: Variable) {
+fn discard_non_finite(s: &mut KernelBuilder, contribution: Variable, throughput: Variable) {
     let limit = s.b.f32(INFINITE);
-    let is_infinite = |s: &mut Stage, a: Value, b: Value| {
+    let is_infinite = |s: &mut KernelBuilder, a: Value, b: Value| {
         let extent = s.b.call(library::name("__extent"), vec![a, b], &[Type::F32])[0];
         s.at_most(limit, extent)
     };
@@ -596,7 +596,7 @@ fn discard_non_finite(s: &mut Stage, contribution: Variable, throughput: Variabl
 }
 
 /// The next ray leaves the surface in the sampled direction.
-fn scatter(s: &mut Stage, path: &Path, state: &Traced, t: Value) {
+fn scatter(s: &mut KernelBuilder, path: &Path, state: &Traced, t: Value) {
     let [from, direction, footprint, bounces] =
         [state.from, state.direction, state.footprint, state.bounces].map(|variable| s.b.read(variable));
     let wider = s.b.mul(state.given.spread, t);
@@ -678,8 +678,8 @@ mod tests {
     fn module(transport: Transport, surface: &[Const], random: f32) -> Module {
         use Type::{F32, Vec3, Vec4};
         let takes: &[Type] = match transport.kind {
-            Kind::Compositing => &[Vec3, Vec3, F32, Vec4],
-            Kind::Paths => &[Vec3, Vec3, F32, Vec4, Vec4],
+            TransportKind::Compositing => &[Vec3, Vec3, F32, Vec4],
+            TransportKind::Paths => &[Vec3, Vec3, F32, Vec4, Vec4],
         };
         let functions = vec![
             transport.function(),
@@ -712,7 +712,7 @@ mod tests {
 
     #[test]
     fn surfaces_are_composited_front_to_back() {
-        let transport = Transport::of(Kind::Compositing);
+        let transport = Transport::new(TransportKind::Compositing);
         let half = module(transport, &[gray(0.5), gray(0.5)], 0.0);
         let left = 0.125;
         assert_eq!(run(&half, 3, 0.0, 0.0), [0.5 + 0.25 + 0.125 + 2.0 * left, left * 0.75, 1.0]);
@@ -724,10 +724,10 @@ mod tests {
     #[test]
     fn matte_surfaces_hide_and_have_no_coverage() {
         for (kind, surface) in [
-            (Kind::Compositing, vec![gray(MATTE), gray(1.0)]),
-            (Kind::Paths, vec![gray(MATTE), gray(1.0), Const::Vec4([0.0, 0.0, 1.0, 1.0])]),
+            (TransportKind::Compositing, vec![gray(MATTE), gray(1.0)]),
+            (TransportKind::Paths, vec![gray(MATTE), gray(1.0), Const::Vec4([0.0, 0.0, 1.0, 1.0])]),
         ] {
-            let module = module(Transport::of(kind), &surface, 0.0);
+            let module = module(Transport::new(kind), &surface, 0.0);
             assert_eq!(run(&module, 1, 0.0, 1.0), [0.0, 1.0, 1.0], "{kind:?}");
         }
     }
@@ -735,22 +735,22 @@ mod tests {
     #[test]
     fn a_path_gathers_light_until_it_leaves_or_loses_at_roulette() {
         let scatters = [gray(1.0), gray(0.5), Const::Vec4([0.0, 0.0, 1.0, 1.0])];
-        let survives = module(Transport::of(Kind::Paths), &scatters, 0.0);
+        let survives = module(Transport::new(TransportKind::Paths), &scatters, 0.0);
         // From the fourth vertex on, survivors have throughput 1.
         let sum = 1.0 + 0.5 + 0.25 + 0.125 + 1.0;
         assert_eq!(run(&survives, 5, 0.0, 0.0), [sum + 2.0, 0.0, 1.0]);
         let clamped = 1.0 + 0.5 + 0.25 + 0.125 + 0.75 + 0.75;
         assert_eq!(run(&survives, 5, 0.75, 0.0), [clamped, 0.0, 1.0]);
-        let loses = module(Transport::of(Kind::Paths), &scatters, 0.99);
+        let loses = module(Transport::new(TransportKind::Paths), &scatters, 0.99);
         assert_eq!(run(&loses, 9, 0.0, 0.0), [1.0 + 0.5 + 0.25 + 0.125, 0.0, 1.0]);
     }
 
     #[test]
     fn a_path_ends_where_the_surface_says_so_and_passes_through_others() {
         let ends = [gray(1.0), gray(0.0), Const::Vec4([0.0, 0.0, 0.0, END])];
-        assert_eq!(run(&module(Transport::of(Kind::Paths), &ends, 0.0), 9, 0.0, 0.0), [1.0, 0.0, 1.0]);
+        assert_eq!(run(&module(Transport::new(TransportKind::Paths), &ends, 0.0), 9, 0.0, 0.0), [1.0, 0.0, 1.0]);
         let passes = [gray(0.0), gray(0.5), Const::Vec4([0.0, 0.0, 1.0, PASS_THROUGH])];
-        let module = module(Transport::of(Kind::Paths), &passes, 0.0);
+        let module = module(Transport::new(TransportKind::Paths), &passes, 0.0);
         assert_eq!(run(&module, 2, 0.0, 0.0), [0.5, 0.25 * 0.75, 1.0]);
         // After so many layers nothing is seen.
         assert_eq!(run(&module, 99, 0.0, 0.0), [0.0, 0.0, 1.0]);
@@ -759,8 +759,8 @@ mod tests {
     #[test]
     fn what_a_scene_lacks_leaves_no_code() {
         for (kind, surface) in [
-            (Kind::Compositing, vec![gray(0.5), gray(0.5)]),
-            (Kind::Paths, vec![gray(1.0), gray(0.5), Const::Vec4([0.0, 0.0, 1.0, 1.0])]),
+            (TransportKind::Compositing, vec![gray(0.5), gray(0.5)]),
+            (TransportKind::Paths, vec![gray(1.0), gray(0.5), Const::Vec4([0.0, 0.0, 1.0, 1.0])]),
         ] {
             let constants = |has_mattes| {
                 let function = Transport { kind, has_mattes }.function();

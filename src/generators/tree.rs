@@ -5,7 +5,7 @@
 //! Implementations are static: a generator calls them, and only what they append to the [`Stage`]
 //! is left in the program.
 
-use super::stage::{Flag, Idiom, Stage};
+use super::stage::{Flag, Idiom, KernelBuilder};
 use shadewright_bvh::ray::{FAR_PAD, TINY_DIR};
 use shadewright_ir::{Type, Value};
 
@@ -29,7 +29,7 @@ pub struct Ray {
 
 impl Ray {
     /// Prepares a ray for boxes.
-    pub fn new(s: &mut Stage, origin: Value, dir: Value, t_min: Value) -> Self {
+    pub fn new(s: &mut KernelBuilder, origin: Value, dir: Value, t_min: Value) -> Self {
         let inv = s.b.first_components(dir).map(|d| {
             let (size, tiny) = (s.b.abs(d), s.b.f32(TINY_DIR));
             let is_small = s.less(size, tiny);
@@ -82,25 +82,25 @@ pub trait Bvh {
     type Prim: Prim;
 
     /// Loads the node that a link leads to.
-    fn node(&self, s: &mut Stage, link: Value) -> Self::Node;
+    fn node(&self, s: &mut KernelBuilder, link: Value) -> Self::Node;
     /// Loads the primitives that a link to a leaf begins with.
-    fn prim(&self, s: &mut Stage, link: Value) -> Self::Prim;
+    fn prim(&self, s: &mut KernelBuilder, link: Value) -> Self::Prim;
     /// A link to what a leaf has after those; to an empty leaf where there is nothing.
-    fn rest(&self, s: &mut Stage, link: Value) -> Value;
+    fn rest(&self, s: &mut KernelBuilder, link: Value) -> Value;
     /// True if a link is to a leaf with primitives.
-    fn is_valid(&self, s: &mut Stage, link: Value) -> Flag;
+    fn is_valid(&self, s: &mut KernelBuilder, link: Value) -> Flag;
 }
 
 /// A node.
 pub trait Node {
     /// The box of child `i`, its corners as `ray` meets them.
-    fn ordered_bbox(&self, s: &mut Stage, i: usize, ray: &Ray) -> Bounds;
+    fn ordered_bbox(&self, s: &mut KernelBuilder, i: usize, ray: &Ray) -> Bounds;
     /// The link to child `i`.
     fn child(&self, i: usize) -> Value;
     /// How many children there are, some of which may be absent: their boxes are not entered.
     fn arity(&self) -> usize;
     /// The distance at which a ray enters each child's box, and whether it does before `t_far`.
-    fn enter(&self, s: &mut Stage, ray: &Ray, t_far: Value) -> Vec<(Value, Flag)> {
+    fn enter(&self, s: &mut KernelBuilder, ray: &Ray, t_far: Value) -> Vec<(Value, Flag)> {
         (0..self.arity())
             .map(|i| {
                 let bounds = self.ordered_bbox(s, i, ray);
@@ -119,7 +119,14 @@ pub trait Prim {
     fn size(&self) -> usize;
     /// Tests primitive `i`; where it is hit nearer than `best`, or as near and with a lower index,
     /// runs `on_hit` with the hit.
-    fn intersect(&self, s: &mut Stage, i: usize, ray: &Self::Ray, best: Hit, on_hit: &mut dyn FnMut(&mut Stage, Hit));
+    fn intersect(
+        &self,
+        s: &mut KernelBuilder,
+        i: usize,
+        ray: &Self::Ray,
+        best: Hit,
+        on_hit: &mut dyn FnMut(&mut KernelBuilder, Hit),
+    );
 }
 
 /// A test of a ray against a triangle.
@@ -128,15 +135,15 @@ pub trait Intersector {
     type Ray;
 
     /// Prepares a ray.
-    fn prepare(&self, s: &mut Stage, ray: &Ray) -> Self::Ray;
+    fn prepare(&self, s: &mut KernelBuilder, ray: &Ray) -> Self::Ray;
     /// Tests a triangle; as [`Prim::intersect`].
     fn intersect(
         &self,
-        s: &mut Stage,
+        s: &mut KernelBuilder,
         triangle: &Triangle,
         ray: &Self::Ray,
         best: Hit,
-        on_hit: &mut dyn FnMut(&mut Stage, Hit),
+        on_hit: &mut dyn FnMut(&mut KernelBuilder, Hit),
     );
 }
 
@@ -154,7 +161,7 @@ pub struct Triangle {
 /// The distance at which a ray enters a box, below 0 where it may start within, and whether it does
 /// before `t_far`: Kay & Kajiya's
 /// slabs with Ize's padding, as `bvh::binary`.
-pub fn enter(s: &mut Stage, ray: &Ray, bounds: Bounds, t_far: Value) -> (Value, Flag) {
+pub fn enter(s: &mut KernelBuilder, ray: &Ray, bounds: Bounds, t_far: Value) -> (Value, Flag) {
     let [near, far] = [bounds.near, bounds.far].map(|corner| {
         let way = s.b.sub(corner, ray.origin);
         let distances = s.b.mul(way, ray.inv);
@@ -164,7 +171,13 @@ pub fn enter(s: &mut Stage, ray: &Ray, bounds: Bounds, t_far: Value) -> (Value, 
 }
 
 /// The same from the distances to the planes that the ray meets first and last on each axis.
-pub fn enter_between(s: &mut Stage, ray: &Ray, near: [Value; 3], far: [Value; 3], t_far: Value) -> (Value, Flag) {
+pub fn enter_between(
+    s: &mut KernelBuilder,
+    ray: &Ray,
+    near: [Value; 3],
+    far: [Value; 3],
+    t_far: Value,
+) -> (Value, Flag) {
     let pad = s.b.f32(FAR_PAD);
     match s.idiom() {
         Idiom::Select => {

@@ -1,6 +1,6 @@
 //! Ray–triangle tests.
 
-use super::stage::{Flag, Idiom, Stage};
+use super::stage::{Flag, Idiom, KernelBuilder};
 use super::tree::{Hit, Intersector, Ray, Triangle};
 use shadewright_bvh::CULL_BACK;
 use shadewright_ir::{Type, Value};
@@ -32,7 +32,7 @@ enum Order {
 }
 
 impl Order {
-    fn of(s: &mut Stage, dir: Value) -> Self {
+    fn new(s: &mut KernelBuilder, dir: Value) -> Self {
         let size = s.b.abs(dir);
         let [x, y, z] = s.b.first_components(size);
         let (y_below, z_below) = (s.at_most(y, x), s.at_most(z, x));
@@ -42,7 +42,7 @@ impl Order {
             Idiom::Select => Self::Selected([is_x, is_y]),
             Idiom::Mask => {
                 let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|v| s.b.vec3(v));
-                let choose = |s: &mut Stage, if_x: Value, if_y: Value, if_z: Value| {
+                let choose = |s: &mut KernelBuilder, if_x: Value, if_y: Value, if_z: Value| {
                     let axis = s.b.variable_with(if_z);
                     s.when(is_y, |s| s.b.write(axis, if_y));
                     s.when(is_x, |s| s.b.write(axis, if_x));
@@ -54,7 +54,7 @@ impl Order {
         }
     }
 
-    fn apply(&self, s: &mut Stage, vector: Value) -> [Value; 3] {
+    fn apply(&self, s: &mut KernelBuilder, vector: Value) -> [Value; 3] {
         match *self {
             Self::Selected([is_x, is_y]) => {
                 let parts = s.b.first_components::<3>(vector);
@@ -70,7 +70,7 @@ impl Order {
 
 impl Sheared {
     /// A vertex in the space where the ray starts at the origin and runs along z.
-    fn apply(&self, s: &mut Stage, vertex: Value) -> [Value; 3] {
+    fn apply(&self, s: &mut KernelBuilder, vertex: Value) -> [Value; 3] {
         let from_origin = s.b.sub(vertex, self.origin);
         let [x, y, z] = self.order.apply(s, from_origin);
         let sheared = [x, y].into_iter().zip(self.shear).map(|(p, shear)| {
@@ -83,7 +83,7 @@ impl Sheared {
 }
 
 /// The error of rounding `a * b`, by Dekker's product (1971) of halves of 12 bits.
-fn product_error(s: &mut Stage, a: Value, b: Value) -> Value {
+fn product_error(s: &mut KernelBuilder, a: Value, b: Value) -> Value {
     let mut halves = |x: Value| {
         let (bits, upper) = (s.bits(x, Type::I32), s.b.i32(!0xfff));
         let high = s.b.iand(bits, upper);
@@ -101,7 +101,7 @@ fn product_error(s: &mut Stage, a: Value, b: Value) -> Value {
 }
 
 /// The edge functions of three pairs of vertices; those that are zero are settled exactly.
-fn edges(s: &mut Stage, pairs: [[[Value; 3]; 2]; 3]) -> [Value; 3] {
+fn edges(s: &mut KernelBuilder, pairs: [[[Value; 3]; 2]; 3]) -> [Value; 3] {
     let zero = s.b.f32(0.0);
     pairs.map(|[[px, py, _], [qx, qy, _]]| {
         let (first, second) = (s.b.mul(px, qy), s.b.mul(py, qx));
@@ -118,7 +118,7 @@ fn edges(s: &mut Stage, pairs: [[[Value; 3]; 2]; 3]) -> [Value; 3] {
 }
 
 /// True if no two edge functions have different signs. None is −0 after [`edges`].
-fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
+fn inside(s: &mut KernelBuilder, edges: [Value; 3]) -> Flag {
     let zero = s.b.f32(0.0);
     match s.idiom() {
         Idiom::Select => {
@@ -145,7 +145,7 @@ fn inside(s: &mut Stage, edges: [Value; 3]) -> Flag {
 
 /// True if a triangle is one-sided and `facing`, a number that is negative where the ray comes from
 /// behind, says so.
-fn culled(s: &mut Stage, flags: Value, facing: Value) -> Flag {
+fn culled(s: &mut KernelBuilder, flags: Value, facing: Value) -> Flag {
     let (flags, mask, zero) = (s.bits(flags, Type::I32), s.b.i32(CULL_BACK as i32), s.b.i32(0));
     let one_sided = s.b.iand(flags, mask);
     let two_sided = s.equal(one_sided, zero);
@@ -156,7 +156,7 @@ fn culled(s: &mut Stage, flags: Value, facing: Value) -> Flag {
 }
 
 /// True if a hit at `t` of a primitive replaces the best one.
-fn nearer(s: &mut Stage, t: Value, prim: Value, t_min: Value, best: Hit) -> Flag {
+fn nearer(s: &mut KernelBuilder, t: Value, prim: Value, t_min: Value, best: Hit) -> Flag {
     let (after, before) = (s.less(t_min, t), s.less(t, best.t));
     let (tied, lower) = (s.equal(t, best.t), s.less(prim, best.prim));
     let wins_tie = s.and(tied, lower);
@@ -167,8 +167,8 @@ fn nearer(s: &mut Stage, t: Value, prim: Value, t_min: Value, best: Hit) -> Flag
 impl Intersector for Watertight {
     type Ray = Sheared;
 
-    fn prepare(&self, s: &mut Stage, ray: &Ray) -> Sheared {
-        let order = Order::of(s, ray.dir);
+    fn prepare(&self, s: &mut KernelBuilder, ray: &Ray) -> Sheared {
+        let order = Order::new(s, ray.dir);
         let [x, y, z] = order.apply(s, ray.dir);
         let reciprocal = s.b.rcp(z);
         let shear = [x, y].map(|d| s.b.mul(d, reciprocal));
@@ -177,11 +177,11 @@ impl Intersector for Watertight {
 
     fn intersect(
         &self,
-        s: &mut Stage,
+        s: &mut KernelBuilder,
         triangle: &Triangle,
         ray: &Sheared,
         best: Hit,
-        on_hit: &mut dyn FnMut(&mut Stage, Hit),
+        on_hit: &mut dyn FnMut(&mut KernelBuilder, Hit),
     ) {
         let [a, b, c] = triangle.vertices.map(|vertex| ray.apply(s, vertex));
         let [u, v, w] = edges(s, [[c, b], [a, c], [b, a]]);
@@ -217,17 +217,17 @@ pub struct MollerTrumbore;
 impl Intersector for MollerTrumbore {
     type Ray = Ray;
 
-    fn prepare(&self, _: &mut Stage, ray: &Ray) -> Ray {
+    fn prepare(&self, _: &mut KernelBuilder, ray: &Ray) -> Ray {
         *ray
     }
 
     fn intersect(
         &self,
-        s: &mut Stage,
+        s: &mut KernelBuilder,
         triangle: &Triangle,
         ray: &Ray,
         best: Hit,
-        on_hit: &mut dyn FnMut(&mut Stage, Hit),
+        on_hit: &mut dyn FnMut(&mut KernelBuilder, Hit),
     ) {
         let [a, b, c] = triangle.vertices;
         let (ab, ac) = (s.b.sub(b, a), s.b.sub(c, a));

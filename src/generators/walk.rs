@@ -3,7 +3,7 @@
 
 use super::sort::bose_nelson;
 use super::stack::{Pages, Stack, StackSize};
-use super::stage::{Flag, Stage};
+use super::stage::{Flag, KernelBuilder};
 use super::tree::{Bvh, DONE, Hit, Node, Prim, Ray};
 use shadewright_ir::{Value, Variable};
 
@@ -38,7 +38,7 @@ pub struct Lane<R> {
 
 /// The best hit, and whether there is one.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct ClosestHit {
     /// The hit; [`Lane::best`] where there is none.
     pub hit: Hit,
     /// True if there is one.
@@ -59,12 +59,12 @@ pub struct Style {
 /// Appends the walk of the rays of a packet through a BVH: all take the same way, and go where one of
 /// them does. A packet may be of one ray.
 pub fn walk<B: Bvh>(
-    s: &mut Stage,
+    s: &mut KernelBuilder,
     bvh: &B,
     style: Style,
     start: Start,
     lanes: &[Lane<<B::Prim as Prim>::Ray>],
-) -> Vec<Found> {
+) -> Vec<ClosestHit> {
     let stack = Stack::new(s, style.stack, style.pages);
     let none = s.b.bool(false);
     let mut result = |lane: &Lane<_>| {
@@ -87,7 +87,7 @@ pub fn walk<B: Bvh>(
         });
         walk.is_underway(s)
     });
-    walk.best.iter().map(|best| Found { hit: best.hit(s), found: s.b.read(best.found) }).collect()
+    walk.best.iter().map(|best| ClosestHit { hit: best.hit(s), found: s.b.read(best.found) }).collect()
 }
 
 /// The best hit of a ray so far.
@@ -100,12 +100,12 @@ struct Best {
 }
 
 impl Best {
-    fn hit(&self, s: &mut Stage) -> Hit {
+    fn hit(&self, s: &mut KernelBuilder) -> Hit {
         let [t, u, v, prim] = self.parts.map(|part| s.b.read(part));
         Hit { t, u, v, prim }
     }
 
-    fn set(&self, s: &mut Stage, hit: Hit) {
+    fn set(&self, s: &mut KernelBuilder, hit: Hit) {
         self.parts.iter().zip([hit.t, hit.u, hit.v, hit.prim]).for_each(|(&part, value)| s.b.write(part, value));
         let yes = s.b.bool(true);
         s.b.write(self.found, yes);
@@ -124,7 +124,7 @@ struct Entered {
 
 /// The children in the order in which a ray takes them: those that it enters by distance, then the
 /// others.
-fn in_order(s: &mut Stage, children: Vec<Entered>) -> Vec<Entered> {
+fn in_order(s: &mut KernelBuilder, children: Vec<Entered>) -> Vec<Entered> {
     if let [a, b] = children[..] {
         return pair_in_order(s, a, b);
     }
@@ -145,7 +145,7 @@ fn in_order(s: &mut Stage, children: Vec<Entered>) -> Vec<Entered> {
 }
 
 /// Two children in order: no distance needs to be selected.
-fn pair_in_order(s: &mut Stage, a: Entered, b: Entered) -> Vec<Entered> {
+fn pair_in_order(s: &mut KernelBuilder, a: Entered, b: Entered) -> Vec<Entered> {
     let before = s.nearer(b.near, a.near);
     let alone = s.not(a.entered);
     let before = s.or(alone, before);
@@ -170,25 +170,25 @@ struct Walk<'a, B: Bvh> {
 
 impl<B: Bvh> Walk<'_, B> {
     /// True if a ray needs no further hit.
-    fn is_done(&self, s: &mut Stage, best: &Best) -> Flag {
+    fn is_done(&self, s: &mut KernelBuilder, best: &Best) -> Flag {
         let found = Flag::Bool(s.b.read(best.found));
         s.and(self.start.any, found)
     }
 
     /// True if no ray needs one.
-    fn has_ended(&self, s: &mut Stage) -> Flag {
+    fn has_ended(&self, s: &mut KernelBuilder) -> Flag {
         let done: Vec<Flag> = self.best.iter().map(|best| self.is_done(s, best)).collect();
         s.all(&done)
     }
 
-    fn is_underway(&self, s: &mut Stage) -> Flag {
+    fn is_underway(&self, s: &mut KernelBuilder) -> Flag {
         let (link, done) = (s.b.read(self.link), s.b.i32(DONE));
         let ended = s.equal(link, done);
         s.not(ended)
     }
 
     /// True if the next step is down from a node, and there is room for what it pushes.
-    fn goes_down(&self, s: &mut Stage) -> Flag {
+    fn goes_down(&self, s: &mut KernelBuilder) -> Flag {
         let (done, link) = (s.b.i32(DONE), s.b.read(self.link));
         let is_inner = s.less(done, link);
         let has_room = self.stack.has_room(s);
@@ -196,14 +196,14 @@ impl<B: Bvh> Walk<'_, B> {
     }
 
     /// True if the next step is through a leaf.
-    fn is_at_leaf(&self, s: &mut Stage) -> Flag {
+    fn is_at_leaf(&self, s: &mut KernelBuilder) -> Flag {
         let (link, done) = (s.b.read(self.link), s.b.i32(DONE));
         s.less(link, done)
     }
 
     /// Loops end at their feet: where rays share a loop, one that ends at its head costs an
     /// iteration more.
-    fn while_while(&self, s: &mut Stage) {
+    fn while_while(&self, s: &mut KernelBuilder) {
         s.repeat(|s| {
             s.repeat(|s| {
                 let goes_down = self.goes_down(s);
@@ -220,7 +220,7 @@ impl<B: Bvh> Walk<'_, B> {
         });
     }
 
-    fn if_if(&self, s: &mut Stage) {
+    fn if_if(&self, s: &mut KernelBuilder) {
         s.repeat(|s| {
             let goes_down = self.goes_down(s);
             s.when(goes_down, |s| self.descend(s));
@@ -233,7 +233,7 @@ impl<B: Bvh> Walk<'_, B> {
 
     /// A step down from a node: to the nearest child that the ray enters, while the others wait,
     /// the farthest below; else to what waits.
-    fn descend(&self, s: &mut Stage) {
+    fn descend(&self, s: &mut KernelBuilder) {
         let link = s.b.read(self.link);
         let node = self.bvh.node(s, link);
         let boxes = self.enter(s, &node);
@@ -252,7 +252,7 @@ impl<B: Bvh> Walk<'_, B> {
     }
 
     /// The least distance at which a ray enters each child's box, and whether one does.
-    fn enter(&self, s: &mut Stage, node: &B::Node) -> Vec<(Value, Flag)> {
+    fn enter(&self, s: &mut KernelBuilder, node: &B::Node) -> Vec<(Value, Flag)> {
         let mut of_lane = |lane: &Lane<_>, best: &Best| {
             let t_far = s.b.read(best.parts[0]);
             node.enter(s, &lane.ray, t_far)
@@ -281,7 +281,7 @@ impl<B: Bvh> Walk<'_, B> {
 
     /// A step through a leaf: tests its first primitives, and goes on to the others or to what
     /// waits. Where any hit will do, the last ray's ends the walk.
-    fn visit(&self, s: &mut Stage) {
+    fn visit(&self, s: &mut KernelBuilder) {
         let link = s.b.read(self.link);
         let is_valid = self.bvh.is_valid(s, link);
         s.when(is_valid, |s| {

@@ -6,7 +6,7 @@
 //! signs of its direction, so that nothing is selected.
 
 use super::leaves::{LeafTriangle, Leaves};
-use super::stage::{Flag, Stage};
+use super::stage::{Flag, KernelBuilder};
 use super::tables::{Table, Tables};
 use super::tree::{Bounds, Bvh, Intersector, Node, Ray, enter_between};
 use shadewright_bvh::node::LEAF;
@@ -50,7 +50,7 @@ impl<I: Intersector + Copy> Bvh for Wide<I> {
     type Node = WideNode;
     type Prim = LeafTriangle<I>;
 
-    fn node(&self, s: &mut Stage, link: Value) -> WideNode {
+    fn node(&self, s: &mut KernelBuilder, link: Value) -> WideNode {
         let (plane, size) = sizes(self.arity);
         let places = s.b.i32(size.ilog2() as i32);
         let index = s.b.ishl(link, places);
@@ -65,22 +65,22 @@ impl<I: Intersector + Copy> Bvh for Wide<I> {
         WideNode { tables, arity: self.arity, index, links }
     }
 
-    fn prim(&self, s: &mut Stage, link: Value) -> LeafTriangle<I> {
+    fn prim(&self, s: &mut KernelBuilder, link: Value) -> LeafTriangle<I> {
         self.leaves.prim(s, link)
     }
 
-    fn rest(&self, s: &mut Stage, link: Value) -> Value {
+    fn rest(&self, s: &mut KernelBuilder, link: Value) -> Value {
         self.leaves.rest(s, link)
     }
 
-    fn is_valid(&self, s: &mut Stage, link: Value) -> Flag {
+    fn is_valid(&self, s: &mut KernelBuilder, link: Value) -> Flag {
         self.leaves.is_valid(s, link)
     }
 }
 
 impl WideNode {
     /// The rows of the planes that a ray meets first and last on an axis, for a group of four boxes.
-    fn planes(&self, s: &mut Stage, ray: &Ray, axis: usize, group: usize) -> [Value; 2] {
+    fn planes(&self, s: &mut KernelBuilder, ray: &Ray, axis: usize, group: usize) -> [Value; 2] {
         let plane = self.arity / LANES;
         let (none, above, both) = (s.b.i32(0), s.b.i32(3 * plane as i32), s.b.i32(3 * plane as i32));
         let near = s.select(ray.octant[axis], above, none);
@@ -93,7 +93,7 @@ impl WideNode {
 }
 
 impl Node for WideNode {
-    fn ordered_bbox(&self, s: &mut Stage, i: usize, ray: &Ray) -> Bounds {
+    fn ordered_bbox(&self, s: &mut KernelBuilder, i: usize, ray: &Ray) -> Bounds {
         let planes = [0, 1, 2].map(|axis| self.planes(s, ray, axis, i / LANES));
         let [near, far] = [0, 1].map(|side| {
             let parts = planes.map(|plane| s.b.extract(plane[side], (i % LANES) as u8));
@@ -111,7 +111,7 @@ impl Node for WideNode {
     }
 
     /// Four boxes at a time.
-    fn enter(&self, s: &mut Stage, ray: &Ray, t_far: Value) -> Vec<(Value, Flag)> {
+    fn enter(&self, s: &mut KernelBuilder, ray: &Ray, t_far: Value) -> Vec<(Value, Flag)> {
         let mut entered = Vec::new();
         for group in 0..self.arity / LANES {
             let distances = [0, 1, 2].map(|axis| {

@@ -83,7 +83,7 @@ pub struct Span {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Kind {
+enum BasisKind {
     Linear,
     Cubic { basis: Basis, step: usize },
     Nurbs { order: usize, knots: Vec<f64>, range: (f64, f64) },
@@ -92,7 +92,7 @@ enum Kind {
 /// One parametric direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Direction {
-    kind: Kind,
+    kind: BasisKind,
     /// Number of control points.
     count: usize,
     periodic: bool,
@@ -114,7 +114,7 @@ impl Direction {
             return Err(BasisError::Count { count, rule: format!("at least {least} are needed") });
         }
         let segments = if periodic { count } else { count - 1 };
-        Ok(Self { kind: Kind::Linear, count, periodic, spans: even_spans(segments), segments })
+        Ok(Self { kind: BasisKind::Linear, count, periodic, spans: even_spans(segments), segments })
     }
 
     /// Cubic segments, each `step` control points on from the one before.
@@ -133,7 +133,7 @@ impl Direction {
             return Err(BasisError::Count { count, rule });
         }
         let segments = if periodic { count / step } else { (count - 4) / step + 1 };
-        Ok(Self { kind: Kind::Cubic { basis, step }, count, periodic, spans: even_spans(segments), segments })
+        Ok(Self { kind: BasisKind::Cubic { basis, step }, count, periodic, spans: even_spans(segments), segments })
     }
 
     /// A NURBS over the parameters from `range.0` to `range.1`.
@@ -172,7 +172,13 @@ impl Direction {
             return Err(BasisError::Empty);
         }
         let segments = count + 1 - order;
-        Ok(Self { kind: Kind::Nurbs { order, knots, range: (start, end) }, count, periodic: false, spans, segments })
+        Ok(Self {
+            kind: BasisKind::Nurbs { order, knots, range: (start, end) },
+            count,
+            periodic: false,
+            spans,
+            segments,
+        })
     }
 
     /// Number of control points.
@@ -183,7 +189,7 @@ impl Direction {
     /// The parameters at its ends: those of a NURBS's knots, else 0 and 1.
     pub fn range(&self) -> (f64, f64) {
         match self.kind {
-            Kind::Nurbs { range, .. } => range,
+            BasisKind::Nurbs { range, .. } => range,
             _ => (0.0, 1.0),
         }
     }
@@ -225,12 +231,12 @@ impl Direction {
     pub fn terms(&self, span: usize, at: f64, out: &mut Vec<Term>) {
         out.clear();
         match &self.kind {
-            Kind::Linear => {
+            BasisKind::Linear => {
                 let next = ((span + 1) % self.count) as u32;
                 out.push(Term { index: span as u32, weight: 1.0 - at, slope: -1.0 });
                 out.push(Term { index: next, weight: at, slope: 1.0 });
             }
-            Kind::Cubic { basis, step } => {
+            BasisKind::Cubic { basis, step } => {
                 let powers = [at * at * at, at * at, at, 1.0];
                 let slopes = [3.0 * at * at, 2.0 * at, 1.0, 0.0];
                 for k in 0..4 {
@@ -239,7 +245,7 @@ impl Direction {
                     out.push(Term { index, weight: sum(powers), slope: sum(slopes) });
                 }
             }
-            Kind::Nurbs { order, knots, range } => {
+            BasisKind::Nurbs { order, knots, range } => {
                 let Span { segment, from, to } = self.spans[span];
                 let length = range.1 - range.0;
                 let first = segment as usize;

@@ -257,7 +257,7 @@ mod tests {
     use std::f64::consts::PI;
 
     fn metric() -> Metric {
-        Metric::of_camera(glam::DMat4::from_translation(DVec3::Z * 4.0), 2000.0, true, 0.05)
+        Metric::for_camera(glam::DMat4::from_translation(DVec3::Z * 4.0), 2000.0, true, 0.05)
     }
 
     fn tubes(course: &Direction, points: &[Vec3], width: f32, normal: Option<Vec3>) -> (Rings, Mesh) {

@@ -42,13 +42,13 @@ enum View {
 impl Metric {
     /// For shapes of a space that `to_camera` takes to camera space, where a unit at distance 1
     /// (with `perspective`; anywhere without) is so many pixels.
-    pub fn of_camera(to_camera: DMat4, pixels: f64, perspective: bool, flatness: f64) -> Self {
+    pub fn for_camera(to_camera: DMat4, pixels: f64, perspective: bool, flatness: f64) -> Self {
         let scale = to_camera.determinant().abs().cbrt();
         Self { view: View::Camera { to_camera, scale, pixels, perspective }, flatness, halvings: 0 }
     }
 
     /// For shapes that may be seen at any size: as if each of their edges were so many pixels long.
-    pub fn of_any_size(pixels: f64, flatness: f64) -> Self {
+    pub fn for_any_size(pixels: f64, flatness: f64) -> Self {
         Self { view: View::Anywhere { pixels }, flatness, halvings: 0 }
     }
 
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_curve_is_cut_by_how_far_its_pieces_are_from_it() {
-        let metric = Metric::of_camera(DMat4::IDENTITY, 500.0, true, 0.1);
+        let metric = Metric::for_camera(DMat4::IDENTITY, 500.0, true, 0.1);
         let (near, far) = (metric.rate(&circle(1.0, 5.0)), metric.rate(&circle(1.0, 80.0)));
         assert!(near > far, "{near} {far}");
         // The sagitta of a piece, in pixels.
@@ -331,16 +331,16 @@ mod tests {
 
     #[test]
     fn halved_rates_are_half_as_high_down_to_one() {
-        let metric = Metric::of_camera(DMat4::IDENTITY, 500.0, true, 0.1);
+        let metric = Metric::for_camera(DMat4::IDENTITY, 500.0, true, 0.1);
         let rate = |halvings: u32| metric.halved(halvings).rate(&circle(1.0, 5.0));
         assert!((1..=MAX_HALVINGS).all(|n| rate(n) == rate(n - 1).div_ceil(2)));
-        let finest = Metric::of_any_size(1e9, 0.1).halved(MAX_HALVINGS);
+        let finest = Metric::for_any_size(1e9, 0.1).halved(MAX_HALVINGS);
         assert_eq!((finest.rate(&circle(1e30, 1.0)), finest.edge_rate(&circle(1e30, 1.0))), (1, 1));
     }
 
     #[test]
     fn a_curve_is_cut_alike_from_either_end() {
-        let metric = Metric::of_any_size(120.0, 0.1);
+        let metric = Metric::for_any_size(120.0, 0.1);
         let mut curve = circle(3.0, 0.0);
         curve[7] += DVec3::splat(0.3);
         let forward = metric.rate(&curve);
@@ -350,10 +350,10 @@ mod tests {
 
     #[test]
     fn lines_points_and_nonsense_are_one_piece() {
-        let metric = Metric::of_camera(DMat4::IDENTITY, 500.0, true, 0.1);
+        let metric = Metric::for_camera(DMat4::IDENTITY, 500.0, true, 0.1);
         assert_eq!(metric.rate(&std::array::from_fn(|i| DVec3::new(i as f64, 1.0, 2.0))), 1);
         assert_eq!(metric.rate(&[DVec3::ONE; SAMPLES]), 1);
         assert_eq!(metric.rate(&[DVec3::NAN; SAMPLES]), 1);
-        assert_eq!(Metric::of_any_size(1e9, 0.1).rate(&circle(1e30, 1.0)), MAX_RATE);
+        assert_eq!(Metric::for_any_size(1e9, 0.1).rate(&circle(1e30, 1.0)), MAX_RATE);
     }
 }

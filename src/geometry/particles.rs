@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn spheres_are_round_as_far_as_the_image_shows() {
-        let metric = Metric::of_camera(DMat4::from_translation(DVec3::Z * 10.0), 1000.0, true, 0.1);
+        let metric = Metric::for_camera(DMat4::from_translation(DVec3::Z * 10.0), 1000.0, true, 0.1);
         let centers = [Vec3::ZERO, Vec3::X, Vec3::Y];
         let out = spheres(&centers, &[0.02, 2.0, 0.0], &metric, 1 << 20).unwrap();
         let count = |n: u32| out.patches.iter().filter(|p| **p == n).count();

@@ -51,8 +51,8 @@ pub fn refine(mesh: &Mesh, is_long: &IsLong<'_>, made: &AtomicUsize, room: usize
         uv: means(&mesh.uv, &between),
         vertex_colors: means(&mesh.vertex_colors, &between),
         vertex_opacities: means(&mesh.vertex_opacities, &between),
-        triangle_colors: of_sources(&mesh.triangle_colors, &sources),
-        triangle_opacities: of_sources(&mesh.triangle_opacities, &sources),
+        triangle_colors: from_sources(&mesh.triangle_colors, &sources),
+        triangle_opacities: from_sources(&mesh.triangle_opacities, &sources),
         triangles,
         primvars: mesh.primvars.iter().map(|v| v.refined(&between, &sources)).collect(),
         ribbons: false,
@@ -154,7 +154,7 @@ fn mean_normals(values: &[Vec3], between: &[[u32; 2]]) -> Vec<Vec3> {
 }
 
 /// For each part of a triangle, that triangle's value. None where there are none.
-fn of_sources(values: &[Vec3], sources: &[u32]) -> Vec<Vec3> {
+fn from_sources(values: &[Vec3], sources: &[u32]) -> Vec<Vec3> {
     sources.iter().filter_map(|&source| values.get(source as usize).copied()).collect()
 }
 

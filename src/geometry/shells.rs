@@ -19,7 +19,7 @@ impl Shells {
     ///
     /// # Errors
     /// The number of edges that have not exactly two faces. The triangles are as they were then.
-    pub fn of(triangles: &mut [[u32; 3]]) -> Result<Self, usize> {
+    pub fn new(triangles: &mut [[u32; 3]]) -> Result<Self, usize> {
         let mut faces: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
         for (i, triangle) in triangles.iter().enumerate() {
             for (a, b) in edges(*triangle) {
@@ -91,7 +91,7 @@ mod tests {
         mixed[2].swap(1, 2);
         mixed[7].swap(0, 2);
         assert_eq!((boundary(&whole), boundary(&mixed)), (0, 6));
-        let shells = Shells::of(&mut mixed).unwrap();
+        let shells = Shells::new(&mut mixed).unwrap();
         assert_eq!(shells.count, 2);
         assert_eq!(shells.turned, [false, false, true, false, false, false, false, true]);
         assert_eq!(shells.of_triangle, [0, 0, 0, 0, 1, 1, 1, 1]);
@@ -102,7 +102,7 @@ mod tests {
     fn a_surface_with_an_edge_of_one_face_has_no_shells() {
         let mut open = tetrahedron(0);
         open.pop();
-        assert_eq!(Shells::of(&mut open).unwrap_err(), 3);
+        assert_eq!(Shells::new(&mut open).unwrap_err(), 3);
         assert_eq!(boundary(&open), 3);
     }
 }

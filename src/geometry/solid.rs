@@ -240,7 +240,7 @@ fn accepted(manifold: Manifold) -> Result<Manifold, SolidError> {
 /// flipped.
 fn turn_outward(tri_verts: &mut [u32], corners: &[Vec3]) -> Result<Vec<bool>, SolidError> {
     let (triangles, _) = tri_verts.as_chunks_mut::<3>();
-    let shells = Shells::of(triangles).map_err(|edges| SolidError::Open { edges })?;
+    let shells = Shells::new(triangles).map_err(|edges| SolidError::Open { edges })?;
     let mut volumes = vec![0.0; shells.count];
     for (triangle, &shell) in triangles.iter().zip(&shells.of_triangle) {
         volumes[shell as usize] += volume(*triangle, corners);

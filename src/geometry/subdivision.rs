@@ -449,7 +449,7 @@ mod tests {
     use glam::DMat4;
 
     fn metric(flatness: f64) -> Metric {
-        Metric::of_camera(DMat4::from_translation(DVec3::Z * 10.0), 1000.0, true, flatness)
+        Metric::for_camera(DMat4::from_translation(DVec3::Z * 10.0), 1000.0, true, flatness)
     }
 
     /// A cube from -1 to 1, its faces seen from outside.

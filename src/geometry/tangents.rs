@@ -15,7 +15,7 @@ use glam::{Vec2, Vec3};
 /// second falls (up in an image whose rows come from the top). `uv` has the texture coordinates of
 /// each vertex.
 pub fn add_frames(mesh: &mut Mesh, uv: &[Vec2], names: [&str; 2]) {
-    let faces: Vec<Face> = (0..mesh.triangles.len()).map(|t| Face::of(mesh, uv, t)).collect();
+    let faces: Vec<Face> = (0..mesh.triangles.len()).map(|t| Face::new(mesh, uv, t)).collect();
     split_mirrored(mesh, &faces);
     let mut sums = vec![(Vec3::ZERO, false); mesh.positions.len()];
     for (t, face) in faces.iter().enumerate() {
@@ -60,7 +60,7 @@ struct Face {
 }
 
 impl Face {
-    fn of(mesh: &Mesh, uv: &[Vec2], triangle: usize) -> Self {
+    fn new(mesh: &Mesh, uv: &[Vec2], triangle: usize) -> Self {
         let corners = mesh.corners(triangle);
         let [a, b, c] = mesh.triangles[triangle].map(|i| uv[i as usize].as_dvec2());
         let [p, q, r] = corners.map(|p| p.as_dvec3());

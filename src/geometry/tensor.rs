@@ -310,7 +310,7 @@ mod tests {
 
     /// For shapes about a unit wide, seen a thousand pixels large.
     fn metric(flatness: f64) -> Metric {
-        Metric::of_camera(glam::DMat4::from_translation(DVec3::Z * 4.0), 1000.0, true, flatness)
+        Metric::for_camera(glam::DMat4::from_translation(DVec3::Z * 4.0), 1000.0, true, flatness)
     }
 
     fn bezier(count: usize) -> Direction {

@@ -52,7 +52,7 @@ impl Trim {
                 let flat = |i: usize| place(i as f64 / (SAMPLES - 1) as f64).extend(0.0);
                 let bent = metric.rate(&std::array::from_fn(sample));
                 // A line over a plane may be bent where the surface along it is straight.
-                let turned = Metric::of_any_size(1.0, 0.01).rate(&std::array::from_fn(flat));
+                let turned = Metric::for_any_size(1.0, 0.01).rate(&std::array::from_fn(flat));
                 let rate = bent.max(turned.min(16));
                 (0..rate).map(move |k| f64::from(k) / f64::from(rate)).map(place).collect::<Vec<_>>()
             };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn area(loops: Vec<Vec<TrimCurve>>, outside: bool) -> f64 {
-        let metric = Metric::of_camera(DMat4::from_translation(DVec3::Z * 5.0), 500.0, true, 0.05);
+        let metric = Metric::for_camera(DMat4::from_translation(DVec3::Z * 5.0), 500.0, true, 0.05);
         let surface = square();
         let whole = surface.dice(&metric, 1000).unwrap();
         let left = surface.trimmed(whole, &Trim { loops, outside }, &metric);

@@ -20,7 +20,7 @@ pub const AMPLIFICATIONS: [u32; 3] = [1, 10, 100];
 /// The contents of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ImageKind {
     /// The reference.
     Reference,
     /// The render.
@@ -40,7 +40,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// The contents.
-    pub kind: Kind,
+    pub kind: ImageKind,
     /// Width and height in pixels, as shown.
     pub size: [u32; 2],
     /// How many pixels of the render a pixel is, on each axis.
@@ -50,27 +50,27 @@ pub struct Shown {
 }
 
 /// The images of a render without a reference, or with one of another size.
-pub fn of_renders(reference: Option<&Image>, render: Option<&Image>) -> Vec<Shown> {
-    let both = [(Kind::Reference, reference), (Kind::Render, render)];
+pub fn shown_renders(reference: Option<&Image>, render: Option<&Image>) -> Vec<Shown> {
+    let both = [(ImageKind::Reference, reference), (ImageKind::Render, render)];
     both.into_iter().filter_map(|(kind, image)| Some(shown(kind, image?))).collect()
 }
 
 /// The images of a render, as it was compared, and its reference.
-pub fn of_comparison(reference: &Image, render: &Image, comparison: &Comparison) -> Vec<Shown> {
+pub fn shown_comparison(reference: &Image, render: &Image, comparison: &Comparison) -> Vec<Shown> {
     let render = comparison.stored.as_ref().unwrap_or(render);
-    let mut images = of_renders(Some(reference), Some(render));
+    let mut images = shown_renders(Some(reference), Some(render));
     let size = [render.width, render.height];
     let pairs = || reference.rgba.par_iter().zip(&render.rgba);
     let differences: Vec<[f32; 3]> = pairs().map(|(a, b)| difference(a, b)).collect();
     for by in AMPLIFICATIONS {
         let amplify = |d: [f32; 3]| if d[0].is_nan() { MAGENTA } else { d.map(|x| quantize8(x * by as f32)) };
-        images.push(reduced(Kind::Difference(by), size, &differences, larger, amplify));
+        images.push(reduced(ImageKind::Difference(by), size, &differences, larger, amplify));
     }
     let bits: Vec<bool> = pairs().map(|(a, b)| differ(a, b)).collect();
-    images.push(reduced(Kind::Bits, size, &bits, |a, b| a | b, |differs| [u8::from(differs) * 255; 3]));
+    images.push(reduced(ImageKind::Bits, size, &bits, |a, b| a | b, |differs| [u8::from(differs) * 255; 3]));
     let colored = |error: f32| false_color::color(error).map(|x| quantize8(encode_srgb(x)));
-    images.push(reduced(Kind::Flip, size, &comparison.report.flip_map, f32::max, colored));
-    images.extend(comparison.report.significance_image().map(|image| shown(Kind::Significance, &image)));
+    images.push(reduced(ImageKind::Flip, size, &comparison.report.flip_map, f32::max, colored));
+    images.extend(comparison.report.significance_image().map(|image| shown(ImageKind::Significance, &image)));
     images
 }
 
@@ -100,7 +100,7 @@ fn scale(size: [u32; 2]) -> u32 {
 }
 
 /// An image over black, each pixel the mean of those that it stands for.
-fn shown(kind: Kind, image: &Image) -> Shown {
+fn shown(kind: ImageKind, image: &Image) -> Shown {
     let finite = |pixel: &[f32; 4]| -> [f32; 3] {
         if is_finite(pixel) { [pixel[0], pixel[1], pixel[2]] } else { [f32::NAN; 3] }
     };
@@ -122,7 +122,7 @@ fn shown(kind: Kind, image: &Image) -> Shown {
 
 /// An image of values, those that fall into one pixel joined by `join`.
 fn reduced<T: Copy + Send + Sync>(
-    kind: Kind,
+    kind: ImageKind,
     [width, height]: [u32; 2],
     values: &[T],
     join: impl Fn(T, T) -> T + Sync,
@@ -166,7 +166,7 @@ mod tests {
     fn decoded(image: &Shown) -> Image {
         let (_, text) = image.address.split_once("base64,").expect("a data address");
         let bytes = base64::decode(text).expect("base64");
-        file::of_bytes(&bytes, Format::Png).expect("a PNG file")
+        file::decode_bytes(&bytes, Format::Png).expect("a PNG file")
     }
 
     fn codes(image: &Shown) -> Vec<[u8; 3]> {
@@ -176,8 +176,8 @@ mod tests {
 
     fn images(reference: &Image, render: &Image) -> Vec<Shown> {
         let [one, other] = [render, reference].map(|image| image.clone().into());
-        let comparison = Comparison::of(&one, &other, Format::Exr, Criterion::Exact).expect("one size");
-        of_comparison(reference, render, &comparison)
+        let comparison = Comparison::new(&one, &other, Format::Exr, Criterion::Exact).expect("one size");
+        shown_comparison(reference, render, &comparison)
     }
 
     #[test]
@@ -189,12 +189,15 @@ mod tests {
         render.rgba[2][0] = f32::NAN;
         let all = images(&reference, &render);
         let of = |kind| codes(all.iter().find(|p| p.kind == kind).expect("it is there"));
-        assert_eq!(of(Kind::Difference(1))[..4], [[3; 3], [0; 3], MAGENTA, [0; 3]]);
-        assert_eq!(of(Kind::Difference(10))[0], [30; 3]);
-        assert_eq!(of(Kind::Difference(100))[0], [255; 3]);
-        assert_eq!(of(Kind::Bits)[..4], [[255; 3], [255; 3], [255; 3], [0; 3]]);
-        assert_eq!((of(Kind::Reference)[0], of(Kind::Render)[0], of(Kind::Render)[2]), ([100; 3], [103; 3], MAGENTA));
-        assert!(of(Kind::Flip)[0][0] > 0);
+        assert_eq!(of(ImageKind::Difference(1))[..4], [[3; 3], [0; 3], MAGENTA, [0; 3]]);
+        assert_eq!(of(ImageKind::Difference(10))[0], [30; 3]);
+        assert_eq!(of(ImageKind::Difference(100))[0], [255; 3]);
+        assert_eq!(of(ImageKind::Bits)[..4], [[255; 3], [255; 3], [255; 3], [0; 3]]);
+        assert_eq!(
+            (of(ImageKind::Reference)[0], of(ImageKind::Render)[0], of(ImageKind::Render)[2]),
+            ([100; 3], [103; 3], MAGENTA)
+        );
+        assert!(of(ImageKind::Flip)[0][0] > 0);
     }
 
     #[test]
@@ -204,7 +207,7 @@ mod tests {
         render.rgba[2499 + 2500] = [1.0; 4];
         let all = images(&reference, &render);
         assert!(all.iter().all(|p| p.size == [834, 1] && p.scale == 3), "{:?}", all[0].size);
-        let difference = all.iter().find(|p| p.kind == Kind::Difference(1)).expect("it is there");
+        let difference = all.iter().find(|p| p.kind == ImageKind::Difference(1)).expect("it is there");
         assert_eq!(codes(difference)[833], [155; 3]);
         assert_eq!(codes(difference)[832], [0; 3]);
     }
@@ -212,8 +215,8 @@ mod tests {
     #[test]
     fn images_are_shown_as_they_are() {
         let image = textured(20, 10);
-        let all = of_renders(None, Some(&image));
-        assert_eq!((all.len(), all[0].kind, all[0].size), (1, Kind::Render, [20, 10]));
+        let all = shown_renders(None, Some(&image));
+        assert_eq!((all.len(), all[0].kind, all[0].size), (1, ImageKind::Render, [20, 10]));
         assert!(decoded(&all[0]).rgba.iter().zip(&image.rgba).all(|(a, b)| (a[0] - b[0]).abs() < 1e-6));
     }
 }

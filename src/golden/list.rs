@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
         });
         let mut archives = Vec::new();
         match scenes {
-            None => archives = self.of_folder(&defaults),
+            None => archives = self.read_folder(&defaults),
             Some(value) => match value.get_ref() {
                 DeValue::Array(scenes) => {
                     for scene in scenes.iter() {
@@ -740,7 +740,7 @@ impl<'a> Reader<'a> {
 
     /// Adds the scenes that lie in the folder itself, and gives those files that are archives of
     /// others.
-    fn of_folder(&mut self, settings: &Settings) -> Vec<(String, String)> {
+    fn read_folder(&mut self, settings: &Settings) -> Vec<(String, String)> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) => {

@@ -107,7 +107,7 @@ pub struct Stamp {
 
 impl Stamp {
     /// That of a regular file that runs keep; `None` where there is none.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn read(path: &Path) -> Option<Self> {
         let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
         let modified = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
         Some(Self { bytes: meta.len(), modified: u64::try_from(modified).ok()? })
@@ -131,7 +131,7 @@ pub struct Contents(Mutex<HashMap<PathBuf, Option<String>>>);
 
 impl Contents {
     /// The hash of a file's content; `None` where there is none.
-    pub fn of(&self, path: &Path) -> Option<String> {
+    pub fn digest(&self, path: &Path) -> Option<String> {
         if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
             return known.clone();
         }
@@ -151,7 +151,7 @@ struct Saved {
 
 /// The state that was found where a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PreviousState {
     /// No state.
     Nothing,
     /// The state of the last run.
@@ -245,7 +245,7 @@ impl Output {
 pub struct Store {
     output: Output,
     saved: Saved,
-    found: Found,
+    found: PreviousState,
     /// Locked while the run lasts.
     _lock: File,
 }
@@ -288,12 +288,12 @@ impl Store {
         disk::lock(&lock).map_err(|_| StateError::Locked(folder.to_path_buf()))?;
         let source = source.canonicalize().unwrap_or_else(|_| source.to_path_buf()).display().to_string();
         let (mut saved, mut found) = match load(&state) {
-            Some(Some(saved)) => (saved, Found::Last),
-            Some(None) => (Saved::default(), Found::Damaged),
-            None => (Saved::default(), Found::Nothing),
+            Some(Some(saved)) => (saved, PreviousState::Last),
+            Some(None) => (Saved::default(), PreviousState::Damaged),
+            None => (Saved::default(), PreviousState::Nothing),
         };
-        if found == Found::Last && saved.source != source {
-            found = Found::Other(saved.source);
+        if found == PreviousState::Last && saved.source != source {
+            found = PreviousState::Other(saved.source);
             saved = Saved { source: String::new(), ..saved };
             let output = Output::new(folder);
             saved.records.keys().for_each(|id| drop(output.remove(id)));
@@ -306,7 +306,7 @@ impl Store {
     }
 
     /// The state that was found in the folder.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &PreviousState {
         &self.found
     }
 
@@ -324,10 +324,10 @@ impl Store {
     /// The record of an image, if nothing that it was made from has changed.
     pub fn kept(&self, id: &str, subject: &str, base: &Path, contents: &Contents) -> Option<&Record> {
         let record = self.saved.records.get(id)?;
-        let is_same = |(path, hash): &(String, Option<String>)| contents.of(&base.join(path)) == *hash;
+        let is_same = |(path, hash): &(String, Option<String>)| contents.digest(&base.join(path)) == *hash;
         let unchanged = record.subject == subject
             && self.output.has(id)
-            && Stamp::of(&self.output.render_of(id)) == Some(record.stamp)
+            && Stamp::read(&self.output.render_of(id)) == Some(record.stamp)
             && record.files.iter().all(is_same);
         unchanged.then_some(record)
     }
@@ -408,7 +408,7 @@ mod tests {
             name: "a".to_string(),
             subject: "subject".to_string(),
             files: vec![hash("a.rib"), hash("missing.sl")],
-            stamp: Stamp::of(&store.output().render_of("a-rpu")).expect("a file"),
+            stamp: Stamp::read(&store.output().render_of("a-rpu")).expect("a file"),
             content: String::new(),
             judged: String::new(),
             outcome: Outcome::error(Cause::Scene, "", "", 0.5),
@@ -421,7 +421,7 @@ mod tests {
         fs::write(dir.path().join("a.rib"), "scene").expect("a file");
         let out = dir.path().join("out");
         let mut store = Store::open(&out, dir.path()).expect("a new folder");
-        assert_eq!(store.found(), &Found::Nothing);
+        assert_eq!(store.found(), &PreviousState::Nothing);
         let record = record(dir.path(), &store);
         store.put("a-rpu", Some(record));
         store.save().expect("it can be written");
@@ -438,7 +438,7 @@ mod tests {
         let folder = dir.path();
         let open = || Store::open(&out, folder).expect("our folder");
         assert!(is_kept(&open(), folder, "subject"));
-        assert_eq!(open().found(), &Found::Last);
+        assert_eq!(open().found(), &PreviousState::Last);
         assert!(!is_kept(&open(), folder, "another device"));
         fs::write(folder.join("a.rib"), "changed").expect("a file");
         assert!(!is_kept(&open(), folder, "subject"));
@@ -460,7 +460,7 @@ mod tests {
         for damaged in [text.replace("0.5", "0.6"), text[..text.len() / 2].to_string(), String::new(), "\u{0}".into()] {
             fs::write(&state, damaged).expect("a file");
             let store = Store::open(&out, dir.path()).expect("our folder");
-            assert_eq!(store.found(), &Found::Damaged);
+            assert_eq!(store.found(), &PreviousState::Damaged);
             assert!(!is_kept(&store, dir.path(), "subject"));
         }
     }
@@ -475,7 +475,7 @@ mod tests {
         assert!(matches!(Store::open(&out, dir.path()), Err(StateError::Locked(_))));
         drop(first);
         assert_eq!(fs::read_to_string(out.join(".gitignore")).expect("a file"), "*\n");
-        assert_eq!(Store::open(&out, dir.path()).expect("our folder").found(), &Found::Last);
+        assert_eq!(Store::open(&out, dir.path()).expect("our folder").found(), &PreviousState::Last);
     }
 
     #[test]
@@ -483,7 +483,7 @@ mod tests {
         let (dir, out) = saved();
         let store = Store::open(&out, &dir.path().join("a.rib")).expect("our folder");
         assert!(
-            matches!(store.found(), Found::Other(path) if path.ends_with(&*dir.path().file_name().unwrap().to_string_lossy()))
+            matches!(store.found(), PreviousState::Other(path) if path.ends_with(&*dir.path().file_name().unwrap().to_string_lossy()))
         );
         assert!(!store.output().folder_of("a-rpu").exists());
     }

@@ -111,7 +111,7 @@ impl Comparison {
     ///
     /// # Errors
     /// When their sizes or channels differ, or the criterion needs variances that they do not have.
-    pub fn of(
+    pub fn new(
         render: &Rendering,
         reference: &Rendering,
         format: Format,
@@ -167,7 +167,7 @@ fn estimate<'a>(of: &'a Rendering, side: Side) -> Result<Estimate<'a>, Incompara
 fn stored(image: &Image, reference: &Image, format: Format) -> Option<Image> {
     let through = |image: &Image| {
         let bytes = file::to_bytes(image, format).ok()?;
-        let stored = file::of_bytes(&bytes, format).ok()?;
+        let stored = file::decode_bytes(&bytes, format).ok()?;
         let has_alpha = image.channels.has_alpha() && !image.is_opaque();
         (stored.channels.has_alpha() || !has_alpha).then_some(stored)
     };
@@ -223,7 +223,7 @@ mod tests {
 
     fn judged(render: &Image, reference: &Image, criterion: Criterion) -> Comparison {
         let [render, reference] = [render, reference].map(|image| Rendering::from(image.clone()));
-        Comparison::of(&render, &reference, Format::Exr, criterion).expect("images of one size")
+        Comparison::new(&render, &reference, Format::Exr, criterion).expect("images of one size")
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
     /// The image that a file of a format holds.
     fn through(image: &Image, format: Format) -> Image {
         let bytes = file::to_bytes(image, format).expect("it can be written");
-        file::of_bytes(&bytes, format).expect("it can be read")
+        file::decode_bytes(&bytes, format).expect("it can be read")
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             for render in [Some(textured(16, 16)), Some(dark.clone()), translucent].into_iter().flatten() {
                 let reference = Rendering::from(through(&render, format));
                 let of = |image: &Image, criterion| {
-                    Comparison::of(&image.clone().into(), &reference, format, criterion).expect("one size")
+                    Comparison::new(&image.clone().into(), &reference, format, criterion).expect("one size")
                 };
                 for criterion in within.into_iter().chain([Criterion::Exact, Criterion::Default]) {
                     let comparison = of(&render, criterion);
@@ -282,7 +282,7 @@ mod tests {
     fn an_alpha_that_the_format_of_the_reference_has_not_is_no_match() {
         for format in [Format::Pnm, Format::Hdr] {
             let reference = Rendering::from(through(&translucent(), format));
-            let error = Comparison::of(&translucent().into(), &reference, format, Criterion::Default).err();
+            let error = Comparison::new(&translucent().into(), &reference, format, Criterion::Default).err();
             assert!(matches!(error, Some(Incomparable::Images(CompareError::ChannelMismatch { .. }))), "{format}");
         }
     }
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_reference_of_more_than_8_bits_is_compared_with_all_bits_of_the_render() {
         let fine = textured(8, 8);
-        let comparison = Comparison::of(
+        let comparison = Comparison::new(
             &fine.clone().into(),
             &Rendering::from(Image {
                 rgba: fine.rgba.iter().map(|&[r, g, b, a]| [r * 0.999, g, b, a]).collect(),
@@ -327,7 +327,7 @@ mod tests {
             Rendering { variance: Some(Variance { rgb, batches: 16, samples: 64 }), ..image.into() }
         };
         let of = |render: &Rendering| {
-            Comparison::of(render, &noisy(0.0, 1), Format::Exr, Criterion::Metric(Metric::Z, 0.01))
+            Comparison::new(render, &noisy(0.0, 1), Format::Exr, Criterion::Metric(Metric::Z, 0.01))
         };
         let passes = |render: &Rendering| of(render).expect("it has variances").verdict.passed;
         assert!(passes(&noisy(0.0, 77)) && !passes(&noisy(0.01, 77)));

@@ -152,7 +152,7 @@ impl Format {
     ///
     /// # Errors
     /// [`ImageFileError::UnsupportedExtension`], with the list of those that are supported.
-    pub fn of(path: &Path) -> Result<Self, ImageFileError> {
+    pub fn from_path(path: &Path) -> Result<Self, ImageFileError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("png") => Ok(Self::Png),
@@ -163,7 +163,7 @@ impl Format {
         }
     }
 
-    fn of_codec(self) -> image::ImageFormat {
+    fn codec(self) -> image::ImageFormat {
         match self {
             Self::Png => image::ImageFormat::Png,
             Self::Exr => image::ImageFormat::OpenExr,
@@ -191,7 +191,7 @@ impl std::fmt::Display for Format {
 /// # Errors
 /// As [`write()`], except for what the image itself causes.
 pub fn check_writable(path: &Path) -> Result<PathBuf, ImageFileError> {
-    Format::of(path)?;
+    Format::from_path(path)?;
     check_replaceable(path)
 }
 
@@ -226,7 +226,7 @@ pub fn write(path: &Path, image: &Image) -> Result<(), ImageFileError> {
 /// # Errors
 /// The errors of [`write()`].
 pub fn write_quantized(path: &Path, image: &Image, quantize: Option<Quantize>) -> Result<(), ImageFileError> {
-    let format = Format::of(path)?;
+    let format = Format::from_path(path)?;
     let (target, mut file) = temporary_beside(path)?;
     let mut out = BufWriter::new(file.as_file_mut());
     encode(&mut out, format, image, quantize).and_then(|()| out.flush().map_err(image::ImageError::IoError)).map_err(
@@ -264,8 +264,8 @@ pub fn to_bytes(image: &Image, format: Format) -> Result<Vec<u8>, ImageFileError
 ///
 /// # Errors
 /// When the bytes are damaged, or hold more than [`MAX_READ_PIXELS`].
-pub fn of_bytes(bytes: &[u8], format: Format) -> Result<Image, DecodeError> {
-    decode_as(Cursor::new(bytes), format.of_codec(), MAX_READ_PIXELS, Reading::Color)
+pub fn decode_bytes(bytes: &[u8], format: Format) -> Result<Image, DecodeError> {
+    decode_as(Cursor::new(bytes), format.codec(), MAX_READ_PIXELS, Reading::Color)
 }
 
 /// An encoding without loss whose tiles are in one order, whichever thread is done with its tile
@@ -332,13 +332,13 @@ pub fn read(path: &Path) -> Result<Image, ImageFileError> {
 /// # Errors
 /// The errors of [`read`].
 pub fn read_within(path: &Path, max_pixels: u64) -> Result<Image, ImageFileError> {
-    let format = Format::of(path)?;
+    let format = Format::from_path(path)?;
     let file = open(path)?;
     if file.metadata().map_err(|source| ImageFileError::Read { path: path.into(), source })?.len() == 0 {
         return Err(ImageFileError::Empty { path: path.into() });
     }
 
-    decode_as(BufReader::new(file), format.of_codec(), max_pixels, Reading::Color).map_err(|error| match error {
+    decode_as(BufReader::new(file), format.codec(), max_pixels, Reading::Color).map_err(|error| match error {
         DecodeError::Size(source) => ImageFileError::Size { path: path.into(), source },
         DecodeError::TooLarge { width, height, limit } => {
             ImageFileError::TooManyPixels { path: path.into(), width, height, limit }

@@ -88,7 +88,7 @@ pub(super) fn layer(prefix: &str, names: &[&str], image: &Image) -> Vec<(String,
 /// The errors of [`super::file::read`].
 pub fn read(path: &Path, max_pixels: u64) -> Result<Rendering, ImageFileError> {
     let mut rendering = Rendering::from(read_within(path, max_pixels)?);
-    if Format::of(path)? == Format::Exr {
+    if Format::from_path(path)? == Format::Exr {
         let file = file::open(path)?;
         let decoded = ChannelFile::decode(BufReader::new(file), u64::MAX);
         let file = decoded.map_err(|error| corrupt(path, &error))?;

@@ -41,7 +41,7 @@ impl HostFunction {
         let mut rest: Vec<u32> = results.into_iter().map(f32::to_bits).collect();
         let value = |ty: &Type| {
             let next = rest.split_off(ty.words() as usize);
-            Const::of_bits(*ty, &std::mem::replace(&mut rest, next))
+            Const::from_bits(*ty, &std::mem::replace(&mut rest, next))
         };
         Some(types.iter().map(value).collect())
     }

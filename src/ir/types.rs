@@ -176,7 +176,7 @@ impl Const {
 
     /// The constant of a type that these 32-bit patterns represent; what is missing is zero.
     /// Identifiers of strings, which do not determine them, give the empty string.
-    pub fn of_bits(ty: Type, bits: &[u32]) -> Const {
+    pub fn from_bits(ty: Type, bits: &[u32]) -> Const {
         let word = |i: usize| bits.get(i).copied().unwrap_or(0);
         match ty {
             Type::Bool => Const::Bool(word(0) != 0),

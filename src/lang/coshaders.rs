@@ -74,7 +74,7 @@ impl CoShaderQuery {
     }
 
     /// The query of a word.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         Some(Self::WORDS.iter().find(|w| w.1 == word)?.0)
     }
 
@@ -139,13 +139,13 @@ impl CoShaderCall {
     /// Reads the name of a function; `None` where it is no question.
     pub fn parse(function: &str) -> Option<Self> {
         let (word, rest) = function.strip_prefix(PREFIX)?.split_once('.')?;
-        let question = CoShaderQuery::of_word(word)?;
+        let question = CoShaderQuery::from_word(word)?;
         let mut types = rest.split('.');
         let name = types.next()?;
-        let result = of_letter(types.next()?)?;
+        let result = letter_type(types.next()?)?;
         let arg = |text: &str| {
             let (variable, text) = text.strip_prefix(VARIABLE).map_or((false, text), |rest| (true, rest));
-            let element = of_letter(text.get(..1)?)?;
+            let element = letter_type(text.get(..1)?)?;
             let ty = match &text[1..] {
                 "" => element,
                 length => element.array(length.parse().ok()?)?,
@@ -159,7 +159,7 @@ impl CoShaderCall {
 /// Stands before the type of an argument that is a variable: no type's letter.
 const VARIABLE: &str = "w";
 
-fn of_letter(letter: &str) -> Option<SourceType> {
+fn letter_type(letter: &str) -> Option<SourceType> {
     let types = SourceType::DECLARABLE.into_iter().chain([SourceType::Void]);
     types.into_iter().find(|t| letter.chars().eq([t.letter()]))
 }

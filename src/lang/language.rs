@@ -5,7 +5,7 @@
 //! [`super::registry`]. It compiles a file to a [`Unit`].
 
 use super::editor::Document;
-use super::preprocess::Options as PreprocessOptions;
+use super::preprocess::PreprocessOptions;
 use super::unit::Unit;
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::{FileId, SourceMap};
@@ -20,7 +20,7 @@ pub type Lengths = BTreeMap<(Arc<str>, Arc<str>), u32>;
 
 /// How a file is compiled.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct FrontEndOptions {
     /// For the preprocessor: folders, macros.
     pub preprocess: PreprocessOptions,
     /// True if assignments to variables emit `debug` instructions, and the unit has outlines.
@@ -85,27 +85,32 @@ pub trait Language: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// All errors of the preprocessor and the parser, with warnings between them.
-    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics>;
+    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<String, Diagnostics>;
 
     /// Parses, checks and, where no scene is needed, lowers a file. Files that it includes join
     /// `sources`.
     ///
     /// # Errors
     /// All errors of the file, with warnings between them.
-    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics>;
+    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<Unit, Diagnostics>;
 
     /// The types of intermediate results of a file as text; `None` of a language in which they need
     /// no analysis.
     ///
     /// # Errors
     /// As [`Language::compile`].
-    fn types(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Option<Result<String, Diagnostics>> {
+    fn types(
+        &self,
+        sources: &mut SourceMap,
+        file: FileId,
+        options: &FrontEndOptions,
+    ) -> Option<Result<String, Diagnostics>> {
         let _ = (sources, file, options);
         None
     }
 
     /// Analyzes a text for an editor, as far as it can be read.
-    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document>;
+    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Arc<dyn Document>;
 }
 
 impl dyn Language {

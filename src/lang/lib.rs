@@ -36,6 +36,6 @@ fn too_large(function: &str, place: Span) -> Diagnostic {
     d.hint("move what repeats to loops, or to functions that are called")
 }
 
-pub use language::{Form, Language, Lengths, Naming, Options};
+pub use language::{Form, FrontEndOptions, Language, Lengths, Naming};
 pub use shader_ref::ShaderRef;
 pub use unit::Unit;

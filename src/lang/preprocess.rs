@@ -43,7 +43,7 @@ const PREDEFINED: [(&str, &str); 2] = [("SHADEWRIGHT", "1"), ("PRMAN", "1")];
 
 /// The files that the text may reach and the names that it starts with.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct PreprocessOptions {
     /// Folders that `#include` looks in, in order: for `"…"` after the folder of the file that
     /// asks, for `<…>` before it.
     pub include_paths: Vec<PathBuf>,
@@ -133,7 +133,7 @@ struct Frame {
 
 struct Preprocessor<'a> {
     sources: &'a mut SourceMap,
-    options: &'a Options,
+    options: &'a PreprocessOptions,
     roots: Vec<PathBuf>,
     /// The folder of the file that is preprocessed.
     main: Option<PathBuf>,
@@ -147,7 +147,12 @@ struct Preprocessor<'a> {
 }
 
 /// Preprocesses `file`. Errors go to `diags`; the tokens are usable all the same.
-pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diags: &mut Diagnostics) -> Preprocessed {
+pub fn preprocess(
+    sources: &mut SourceMap,
+    file: FileId,
+    options: &PreprocessOptions,
+    diags: &mut Diagnostics,
+) -> Preprocessed {
     let path = sources.get(file).and_then(|f| f.path.clone());
     let own = path.as_deref().map(folder);
     let folders = own.iter().chain(&options.include_paths).chain(&options.allowed_roots);

@@ -17,7 +17,7 @@ pub static LANGUAGES: &[&dyn Language] = &[&Rsl, &Rtsl, &Pfman];
 pub static DEFAULT: &dyn Language = &Rsl;
 
 /// The language of a file, by its extension.
-pub fn of_path(path: &Path) -> Option<&'static dyn Language> {
+pub fn for_path(path: &Path) -> Option<&'static dyn Language> {
     let extension = path.extension()?.to_str()?;
     LANGUAGES.iter().copied().find(|language| language.has_extension(extension))
 }

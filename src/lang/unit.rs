@@ -186,7 +186,7 @@ impl Unit {
         match self {
             Unit::Shaders(unit) => {
                 let is_qualified =
-                    registry::of_path(Path::new(file)).is_some_and(|language| language.naming() == Naming::Qualified);
+                    registry::for_path(Path::new(file)).is_some_and(|language| language.naming() == Naming::Qualified);
                 let name = |s: &ShaderInfo| match is_qualified {
                     true => ShaderRef::new(&format!("{file}:{}", s.name)),
                     false => ShaderRef::new(&s.name),

@@ -14,7 +14,7 @@ pub type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 
 /// All messages of a document. One about an included file is shown there; the `#include` that leads
 /// there says so.
-pub fn of_snapshot(snapshot: &Snapshot, client: &Client, locate: &Locate<'_>) -> ByFile {
+pub fn for_snapshot(snapshot: &Snapshot, client: &Client, locate: &Locate<'_>) -> ByFile {
     let own = &snapshot.uri;
     let mut files = ByFile::from([(own.as_str().to_string(), Vec::new())]);
     let mut elsewhere: BTreeMap<u32, Vec<(Span, Diagnostic, Location)>> = BTreeMap::new();

@@ -11,8 +11,8 @@ use super::text::edited;
 use super::uri;
 use lsp_types::{Diagnostic, Location, TextDocumentContentChangeEvent, Uri};
 use shadewright_base::text::source::Span;
-use shadewright_lang::Options;
-use shadewright_lang::preprocess::Options as PreprocessOptions;
+use shadewright_lang::FrontEndOptions;
+use shadewright_lang::preprocess::PreprocessOptions;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -73,7 +73,7 @@ impl Locate<'_> {
         let known = canonical.as_deref().and_then(|c| self.open.get(c)).map(|u| (*u).clone());
         let has_detours = path.components().any(|c| c == std::path::Component::ParentDir);
         let plain = canonical.as_deref().filter(|_| has_detours).unwrap_or(path);
-        Some(Location { uri: known.or_else(|| uri::of_path(plain))?, range })
+        Some(Location { uri: known.or_else(|| uri::from_path(plain))?, range })
     }
 }
 
@@ -163,7 +163,7 @@ impl Documents {
         }
         let texts = self.open.values().filter_map(|d| Some((d.canonical.clone()?, d.text.clone())));
         let preprocess = PreprocessOptions { unsaved: texts.collect(), ..self.options.clone() };
-        let options = Options { preprocess, ..Options::default() };
+        let options = FrontEndOptions { preprocess, ..FrontEndOptions::default() };
         if let Some(d) = self.open.get_mut(key) {
             let (uri, text) = (d.uri.clone(), d.text.clone());
             d.snapshot = Some(Snapshot::new(uri, d.path.as_deref(), text, &options, self.client.encoding));
@@ -188,7 +188,7 @@ impl Documents {
             if d.canonical.as_ref().is_some_and(|c| included.contains(c)) {
                 continue;
             }
-            for (file, list) in diagnostics::of_snapshot(snapshot, &self.client, &locate) {
+            for (file, list) in diagnostics::for_snapshot(snapshot, &self.client, &locate) {
                 let known = all.entry(file).or_default();
                 for diagnostic in list {
                     if !known.contains(&diagnostic) {

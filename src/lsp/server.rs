@@ -17,7 +17,7 @@ use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestI
 use lsp_types::*;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use shadewright_lang::preprocess::{Options as PreprocessOptions, define};
+use shadewright_lang::preprocess::{PreprocessOptions, define};
 use shadewright_lang::registry;
 use std::collections::VecDeque;
 use std::path::PathBuf;

@@ -6,7 +6,7 @@ use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::source::{SourceMap, Span};
 use shadewright_lang::editor::{Document, Text};
 use shadewright_lang::preprocess::{Include, MAX_FILE};
-use shadewright_lang::{Language, Options, registry};
+use shadewright_lang::{FrontEndOptions, Language, registry};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,11 +30,11 @@ pub struct Snapshot {
 impl Snapshot {
     /// Analyzes a document's text that is, or will be, saved as `path`. A text longer than an
     /// included file may be is not analyzed.
-    pub fn new(uri: Uri, path: Option<&Path>, text: Arc<str>, options: &Options, encoding: Encoding) -> Self {
+    pub fn new(uri: Uri, path: Option<&Path>, text: Arc<str>, options: &FrontEndOptions, encoding: Encoding) -> Self {
         let name = path.map_or_else(|| uri.as_str().to_string(), |p| p.display().to_string());
         let mut sources = SourceMap::new();
         let file = sources.add(name.as_str(), path, text.clone());
-        let language = registry::of_path(Path::new(&name)).unwrap_or(registry::DEFAULT);
+        let language = registry::for_path(Path::new(&name)).unwrap_or(registry::DEFAULT);
         let lines = Lines::new(&text);
         if text.len() as u64 > MAX_FILE {
             let message = format!("this file is larger than {} MiB and is not analyzed", MAX_FILE >> 20);

@@ -18,7 +18,7 @@ use lsp_types::{Position, Uri};
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::json;
-use shadewright_lang::Options;
+use shadewright_lang::FrontEndOptions;
 use shadewright_lang::stdlib;
 use std::str::FromStr;
 
@@ -44,7 +44,7 @@ pub fn snapshot(text: &str) -> Snapshot {
 /// A document of that name.
 fn snapshot_as(uri: &str, text: &str) -> Snapshot {
     let uri = Uri::from_str(uri).expect("a URI");
-    Snapshot::new(uri, None, text.into(), &Options::default(), Encoding::Utf8)
+    Snapshot::new(uri, None, text.into(), &FrontEndOptions::default(), Encoding::Utf8)
 }
 
 /// A document, and the position of the `|` in its text.
@@ -64,7 +64,7 @@ pub fn marked_as(uri: &str, text: &str) -> (Snapshot, Position) {
 fn interrogate(text: &str, offsets: impl IntoIterator<Item = usize>) {
     let s = snapshot(text);
     let locate = Locate::default();
-    diagnostics::of_snapshot(&s, &client(), &locate);
+    diagnostics::for_snapshot(&s, &client(), &locate);
     outline(&s);
     let lines = super::text::Lines::new(text);
     for offset in offsets {
@@ -160,7 +160,7 @@ fn incremental_edits_leave_the_text_that_the_editor_has() {
 fn what_is_wrong_in_an_included_file_is_shown_there_and_at_the_include() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    let uri = |name: &str| super::uri::of_path(&path(name)).expect("a URI");
+    let uri = |name: &str| super::uri::from_path(&path(name)).expect("a URI");
     std::fs::write(path("a.h"), "#include \"b.h\"\n").expect("a file");
     std::fs::write(path("b.h"), "float f() { return x; }\n").expect("a file");
     let mut documents = Documents::new(Default::default(), client());
@@ -195,7 +195,7 @@ fn what_is_wrong_in_an_included_file_is_shown_there_and_at_the_include() {
 #[test]
 fn a_header_that_an_open_shader_includes_is_judged_as_a_part_of_it() {
     let folder = tempfile::tempdir().expect("a folder");
-    let uri = |name: &str| super::uri::of_path(&folder.path().join(name)).expect("a URI");
+    let uri = |name: &str| super::uri::from_path(&folder.path().join(name)).expect("a URI");
     std::fs::write(folder.path().join("a.h"), "").expect("a file");
     let mut documents = Documents::new(Default::default(), client());
     documents.open(uri("a.h"), 1, "RESULT f() { return nowhere; }\n".into());
@@ -217,7 +217,7 @@ fn a_header_outside_of_the_folder_of_an_open_shader_is_not_read() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("shaders")).expect("a folder");
     std::fs::write(folder.path().join("secret.h"), "float f() { return treasure; }\n").expect("a file");
-    let uri = super::uri::of_path(&folder.path().join("shaders/s.sl")).expect("a URI");
+    let uri = super::uri::from_path(&folder.path().join("shaders/s.sl")).expect("a URI");
     let mut documents = Documents::new(Default::default(), client());
     documents.open(uri, 1, "#include \"../secret.h\"\nsurface s() { Ci = f(); }\n".into());
     let reports = documents.refresh();

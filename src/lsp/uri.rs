@@ -20,7 +20,7 @@ pub fn to_path(uri: &Uri) -> Option<PathBuf> {
 }
 
 /// The URI of a file; a relative path is one of the working directory.
-pub fn of_path(path: &Path) -> Option<Uri> {
+pub fn from_path(path: &Path) -> Option<Uri> {
     let path = std::path::absolute(path).ok()?;
     let text = path.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
     let slash = if text.starts_with('/') { "" } else { "/" };
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn paths_survive_the_way_to_a_uri_and_back() {
         for path in ["/a/b.sl", "/with space/ü#%20?.sl", "/a:b/c+d.sl"] {
-            let uri = of_path(Path::new(path)).expect("a path is a URI");
+            let uri = from_path(Path::new(path)).expect("a path is a URI");
             assert_eq!(to_path(&uri), Some(PathBuf::from(path)), "{}", uri.as_str());
         }
     }

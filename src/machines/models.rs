@@ -5,7 +5,7 @@
 //! [`PolygonSimulator`], and a row here.
 
 use crate::peripheral::Choice;
-use crate::polygons::prior::Kind;
+use crate::polygons::prior::PriorModel;
 use crate::polygons::{hidden_lines, prior, tree};
 use crate::{array, peripheral, pipeline, pixelflow};
 use shadewright_base::text::settings::SettingsError;
@@ -66,7 +66,7 @@ pub enum PolygonSimulator {
     /// [`hidden_lines::simulate`].
     HiddenLines,
     /// [`prior::simulate`] of this design.
-    Prior(Kind),
+    Prior(PriorModel),
 }
 
 /// All models; the first is the default.
@@ -140,26 +140,26 @@ pub static MODELS: &[ModelInfo] = &[
         "fuchs",
         "Fuchs",
         "Fuchs: processors that share the pixels out among them, each with a depth buffer",
-        Kind::Fuchs,
+        PriorModel::Fuchs,
     ),
     prior_model(
         "parke",
         "Parke",
         "Parke: a tree that splits polygons down to depth buffers for blocks of the image",
-        Kind::Parke,
+        PriorModel::Parke,
     ),
-    prior_model("hybrid", "hybrid", "Parke's tree to some level, and Fuchs's processors below it", Kind::Hybrid),
+    prior_model("hybrid", "hybrid", "Parke's tree to some level, and Fuchs's processors below it", PriorModel::Hybrid),
     prior_model(
         "pixel-planes",
         "Pixel-planes",
         "Pixel-planes: a linear function of every polygon at every pixel",
-        Kind::PixelPlanes,
+        PriorModel::PixelPlanes,
     ),
     prior_model(
         "demeterscu",
         "Demeterscu",
         "Demeterscu: a processor for each polygon, past which pixels are streamed",
-        Kind::Demeterscu,
+        PriorModel::Demeterscu,
     ),
 ];
 
@@ -176,7 +176,12 @@ const fn peripheral(name: &'static str, title: &'static str, description: &'stat
 }
 
 /// The row of one of the designs that share [`prior`].
-const fn prior_model(name: &'static str, title: &'static str, description: &'static str, kind: Kind) -> ModelInfo {
+const fn prior_model(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    kind: PriorModel,
+) -> ModelInfo {
     ModelInfo {
         name,
         title,

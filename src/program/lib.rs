@@ -36,7 +36,7 @@ pub use layout::procedural::Primitives;
 pub use link::{link, link_cached, link_observed};
 pub use linked::Program;
 pub use math::{Math, choose as choose_math};
-pub use options::{DEFAULT_SURFACE, LinkError, LinkOptions, Output, Stage};
+pub use options::{DEFAULT_SURFACE, LinkError, LinkOptions, Output, ProgramPurpose};
 pub use records::{MemoryError, RecordLayout, StoredPrimvar, textures};
 pub use shadewright_ir::abi::{
     CAMERA_ENTRY, IMAGER_ENTRY, common_origin_entries, displacement_entry, globals_entry, intersect_entry,

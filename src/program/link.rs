@@ -96,7 +96,7 @@ fn link_phases(
         return Err(Failure::Reported);
     }
     let module = shaders.take_module();
-    let baking = Baking::of(&module, scene, &collected);
+    let baking = Baking::new(&module, scene, &collected);
     let mut module = synthesize(scene, options, &collected, &layout, module, &baking, diagnostics);
     if options.debug {
         unit_checks::add(&mut module, |module, loc| shaders.place(module.locs[loc.0 as usize].span));

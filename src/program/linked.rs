@@ -21,7 +21,7 @@ use shadewright_ir::abi::{CAMERA_ENTRY, Query, QuerySource};
 use shadewright_ir::passes::known_data::KnownData;
 use shadewright_ir::{Module, Op, Type};
 use shadewright_lang::outline::Outline;
-use shadewright_scene::{Object, Scene, ShaderId, ShaderKind};
+use shadewright_scene::{Object, Scene, ShaderId, ShaderRole};
 use std::sync::Arc;
 
 /// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and
@@ -171,7 +171,7 @@ impl Program {
         };
         if given.shader.is_class()
             || self.fixes_parameters_of(scene, id)
-            || matches!(given.kind, ShaderKind::Imager | ShaderKind::CoShader)
+            || matches!(given.kind, ShaderRole::Imager | ShaderRole::CoShader)
             || scene.objects.iter().any(in_mesh)
         {
             return None;

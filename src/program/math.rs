@@ -8,7 +8,7 @@ use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::SourceMap;
 use shadewright_ir::abi::library;
 use shadewright_ir::{FunctionOrigin, Inlining, Module, Op};
-use shadewright_lang::{Options, stdlib};
+use shadewright_lang::{FrontEndOptions, stdlib};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ fn call_fast(module: &mut Module, sources: &mut SourceMap) -> Result<(), Diagnos
         return Ok(());
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let unit = stdlib::compile(sources, &names, &Options::default())?;
+    let unit = stdlib::compile(sources, &names, &FrontEndOptions::default())?;
     module.absorb(unit.module);
     Ok(())
 }
@@ -98,7 +98,7 @@ mod tests {
     fn chosen(source: &str, math: Math) -> Module {
         let mut sources = SourceMap::new();
         let file = sources.add("t.sl", None, source);
-        let mut module = compile(&mut sources, file, &Options::default()).expect("it compiles").module;
+        let mut module = compile(&mut sources, file, &FrontEndOptions::default()).expect("it compiles").module;
         choose(&mut module, math, &mut sources).expect("the library is right");
         shadewright_ir::verify(&module).expect("it is valid");
         module

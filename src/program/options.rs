@@ -28,7 +28,7 @@ pub struct LinkOptions {
     /// Macros: names and replacement texts.
     pub defines: Vec<(String, String)>,
     /// The purpose of the program.
-    pub stage: Stage,
+    pub stage: ProgramPurpose,
     /// True if variables leave `debug` instructions, and the program has outlines and entries for
     /// the globals at a hit. The memory image is the same.
     pub debug: bool,
@@ -45,7 +45,7 @@ pub struct LinkOptions {
 
 /// The purpose of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stage {
+pub enum ProgramPurpose {
     /// Images: it has entries for the camera, surfaces and the imager.
     #[default]
     Image,

@@ -4,13 +4,13 @@
 //! those come before it.
 
 use super::options::{OptionEdits, OptionValues};
-use shadewright_scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
+use shadewright_scene::{ParamValue, Scene, ShaderInstance, ShaderRole};
 use std::collections::HashMap;
 
 /// By what an instance is known from one reading of the scene to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InstanceKey {
-    kind: ShaderKind,
+    kind: ShaderRole,
     shader: String,
     /// How many like it come before.
     before: usize,
@@ -26,7 +26,7 @@ pub struct Edits {
 
 /// The keys of a scene's instances, in their order.
 pub fn keys(scene: &Scene) -> Vec<InstanceKey> {
-    let mut counts: HashMap<(ShaderKind, &str), usize> = HashMap::new();
+    let mut counts: HashMap<(ShaderRole, &str), usize> = HashMap::new();
     let instances = scene.shader_instances.iter().map(|instance| {
         let count = counts.entry((instance.kind, instance.shader.as_str())).or_default();
         *count += 1;
@@ -55,7 +55,7 @@ impl Edits {
                 set_param(&mut scene.shader_instances[number], name, value);
             }
         }
-        self.options.over(OptionValues::of(scene)).set(scene);
+        self.options.over(OptionValues::new(scene)).set(scene);
     }
 
     /// Forgets the edits of parameters for which `keep` does not hold, and of instances that are

@@ -22,7 +22,7 @@ mod watcher;
 pub use options::{OptionEdits, OptionValues};
 pub use parameters::{EditError, Hint, Instance, InstanceId, Parameter, Parameters};
 pub use reload::Project;
-pub use state::{Redone, State, Times, View};
+pub use state::{ProjectState, Redone, Times, View};
 pub use watcher::Watcher;
 
 use shadewright_base::text::diagnostics::Diagnostics;
@@ -59,7 +59,7 @@ impl Source {
 
 /// How a scene is read and linked.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ProjectOptions {
     /// The size of the image, and folders that the scene may read.
     pub open: OpenOptions,
     /// Folders to search for shaders before the scene's own.
@@ -91,7 +91,7 @@ pub enum Outcome {
     /// All is as it was.
     Unchanged,
     /// There is a new state.
-    Ready(Arc<State>),
+    Ready(Arc<ProjectState>),
     /// The files have errors. The state before, if any, stays valid.
     Broken(Arc<Failure>),
 }

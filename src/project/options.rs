@@ -36,7 +36,7 @@ const MAX_DEPTH: u32 = 1000;
 
 impl OptionValues {
     /// The options of a scene.
-    pub fn of(scene: &Scene) -> Self {
+    pub fn new(scene: &Scene) -> Self {
         let Scene { pixel_samples, max_depth, background, format, .. } = *scene;
         Self { pixel_samples, max_depth, background, size: [format.width, format.height] }
     }

@@ -11,7 +11,7 @@ use shadewright_ir::abi::referred_parameter;
 use shadewright_ir::{Const, FunctionOrigin, Module, Op};
 use shadewright_lang::ShaderRef;
 use shadewright_program::{self as program, CompiledParam, Program};
-use shadewright_scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
+use shadewright_scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderRole};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct Instance {
     /// The number of the instance.
     pub id: InstanceId,
     /// The kind of shader that it is used as.
-    pub kind: ShaderKind,
+    pub kind: ShaderRole,
     /// The request that names it in a scene file.
     pub request: &'static str,
     /// The shader.
@@ -173,7 +173,7 @@ impl Parameters {
                 let id = ShaderId(i as u32);
                 // What moves the points of meshes is in the meshes.
                 let displaces = displacing.contains(&id);
-                let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader | ShaderKind::Primitive);
+                let is_apart = matches!(own.kind, ShaderRole::Imager | ShaderRole::CoShader | ShaderRole::Primitive);
                 let is_class = own.shader.is_class();
                 let dynamic = !(is_apart || is_class || displaces && program.changes(id, "P"));
                 let params = bound.map_or(Vec::new(), |bound| {
@@ -193,7 +193,7 @@ impl Parameters {
                             array: p.array,
                             edited: edits.get(key, &p.name).cloned(),
                             dynamic,
-                            hint: hint(p, usual, || choices.of(bound.shader.unit())),
+                            hint: hint(p, usual, || choices.values(bound.shader.unit())),
                             scene: given,
                             default,
                         }
@@ -217,7 +217,7 @@ impl Parameters {
                     params,
                 }
             });
-        Self { instances: instances.collect(), options: OptionValues::of(scene), option_edits: edits.options }
+        Self { instances: instances.collect(), options: OptionValues::new(scene), option_edits: edits.options }
     }
 
     /// The instance of that number.
@@ -259,17 +259,17 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
         scene.objects.iter().any(|o| place(&o.attributes) == Some(id))
     };
     match scene.shader_instances[id.0 as usize].kind {
-        ShaderKind::Surface => "Surface",
-        ShaderKind::Displacement => "Displacement",
-        ShaderKind::Volume if is_one(|a| a.interior) => "Interior",
-        ShaderKind::Volume if is_one(|a| a.exterior) => "Exterior",
-        ShaderKind::Volume => "Atmosphere",
-        ShaderKind::Light if scene.lights.iter().any(|l| l.shader == id && l.area) => "AreaLightSource",
-        ShaderKind::Light => "LightSource",
-        ShaderKind::Imager => "Imager",
-        ShaderKind::Camera => "Projection",
-        ShaderKind::Primitive => "Geometry",
-        ShaderKind::CoShader => "Shader",
+        ShaderRole::Surface => "Surface",
+        ShaderRole::Displacement => "Displacement",
+        ShaderRole::Volume if is_one(|a| a.interior) => "Interior",
+        ShaderRole::Volume if is_one(|a| a.exterior) => "Exterior",
+        ShaderRole::Volume => "Atmosphere",
+        ShaderRole::Light if scene.lights.iter().any(|l| l.shader == id && l.area) => "AreaLightSource",
+        ShaderRole::Light => "LightSource",
+        ShaderRole::Imager => "Imager",
+        ShaderRole::Camera => "Projection",
+        ShaderRole::Primitive => "Geometry",
+        ShaderRole::CoShader => "Shader",
     }
 }
 
@@ -330,7 +330,7 @@ fn hint(param: &CompiledParam, default: &ParamValue, choices: impl FnOnce() -> V
 struct Choices(RefCell<HashMap<*const Module, Vec<String>>>);
 
 impl Choices {
-    fn of(&self, unit: &Module) -> Vec<String> {
+    fn values(&self, unit: &Module) -> Vec<String> {
         self.0.borrow_mut().entry(std::ptr::from_ref(unit)).or_insert_with(|| strings(unit)).clone()
     }
 }

@@ -2,7 +2,9 @@
 
 use super::edits::{self, Edits};
 use super::parameters::{Parameters, in_type};
-use super::{EditError, Failure, InstanceId, OptionEdits, Options, Outcome, Redone, Source, State, Times, View};
+use super::{
+    EditError, Failure, InstanceId, OptionEdits, Outcome, ProjectOptions, ProjectState, Redone, Source, Times, View,
+};
 use glam::Mat4;
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::log::FileLog;
@@ -17,7 +19,7 @@ use shadewright_program::{DEFAULT_SURFACE, LinkOptions, Program, ShaderCache, li
 use shadewright_render::displace::{Displaced, Displacer, keep_meshes};
 use shadewright_render::film::FilmSettings;
 use shadewright_render::{default_quality, triangles_to_build};
-use shadewright_scene::{self as scene, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind, Unusable};
+use shadewright_scene::{self as scene, ParamValue, Scene, ShaderId, ShaderInstance, ShaderRole, Unusable};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +29,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Project {
     source: Source,
-    options: Options,
+    options: ProjectOptions,
     edits: Edits,
     /// Every text that was read, each file's once.
     pub(super) sources: SourceMap,
@@ -45,7 +47,7 @@ pub struct Project {
     /// Shaders that the state does without, as the scene names them.
     left_out: HashSet<String>,
     kernels: Option<kernels::Folder>,
-    state: Option<Arc<State>>,
+    state: Option<Arc<ProjectState>>,
     failure: Option<Arc<Failure>>,
     version: u64,
 }
@@ -59,7 +61,7 @@ struct Read {
 
 impl Project {
     /// A project of which nothing is read yet.
-    pub fn new(source: Source, options: Options) -> Self {
+    pub fn new(source: Source, options: ProjectOptions) -> Self {
         let displacer = options.open.max_triangles.map_or_else(Displacer::default, Displacer::new);
         Self {
             displacer,
@@ -115,7 +117,7 @@ impl Project {
     }
 
     /// The last state without errors.
-    pub fn state(&self) -> Option<&Arc<State>> {
+    pub fn state(&self) -> Option<&Arc<ProjectState>> {
         self.state.as_ref()
     }
 
@@ -141,7 +143,7 @@ impl Project {
             return match self.state.clone().filter(|_| redone.kernels) {
                 Some(state) => {
                     let specialized = Arc::default();
-                    self.publish(State { redone, times: Times::default(), specialized, ..(*state).clone() })
+                    self.publish(ProjectState { redone, times: Times::default(), specialized, ..(*state).clone() })
                 }
                 None => Outcome::Unchanged,
             };
@@ -210,7 +212,12 @@ impl Project {
 
     /// The state with the edits as they are now, of which those of `instance` or of options have
     /// changed; `note` puts them into the parameters.
-    fn edited(&mut self, old: &State, instance: Option<InstanceId>, note: impl FnOnce(&mut Parameters)) -> Outcome {
+    fn edited(
+        &mut self,
+        old: &ProjectState,
+        instance: Option<InstanceId>,
+        note: impl FnOnce(&mut Parameters),
+    ) -> Outcome {
         let mut scene = (*old.as_read).clone();
         self.edits.apply(&mut scene);
         keep_meshes(&mut scene, &old.scene);
@@ -225,7 +232,7 @@ impl Project {
         });
         // Where a parameter or an option is a part of the code, that is made again.
         let Some(program) = program else { return self.update(Redone::default(), Times::default()) };
-        let mut state = State {
+        let mut state = ProjectState {
             scene: Arc::new(scene),
             program,
             redone: Redone { memory: instance.is_some(), ..Redone::default() },
@@ -239,7 +246,7 @@ impl Project {
     }
 
     /// Publishes a state.
-    fn publish(&mut self, mut state: State) -> Outcome {
+    fn publish(&mut self, mut state: ProjectState) -> Outcome {
         self.version += 1;
         (state.version, state.kernels) = (self.version, kernels::version());
         let state = Arc::new(state);
@@ -298,10 +305,10 @@ impl Project {
         displaced.remarks.into_iter().for_each(|remark| diagnostics.push(remark));
         let parameters = Parameters::new(&read, &program, &self.edits);
         self.failure = None;
-        self.publish(State {
+        self.publish(ProjectState {
             version: 0,
             as_read: read,
-            film: FilmSettings::of(&scene.film, &program),
+            film: FilmSettings::new(&scene.film, &program),
             scene: Arc::new(scene),
             program,
             bvh,
@@ -450,7 +457,7 @@ fn name_default_surface(scene: &mut Scene) {
     }
     let id = ShaderId(scene.shader_instances.len() as u32);
     scene.shader_instances.push(ShaderInstance {
-        kind: ShaderKind::Surface,
+        kind: ShaderRole::Surface,
         shader: ShaderRef::new(DEFAULT_SURFACE),
         params: Vec::new(),
         to_world: Mat4::IDENTITY,

@@ -2,7 +2,7 @@
 
 use super::{Instance, OptionEdits, Parameter, View};
 use shadewright_interchange::export::rib::{numbers, quoted, values};
-use shadewright_scene::{Projection, ShaderKind};
+use shadewright_scene::{Projection, ShaderRole};
 use std::fmt::Write;
 
 /// The request that makes an instance as it is now, with the parameters that the scene or the user
@@ -12,9 +12,9 @@ pub fn instance_rib(instance: &Instance) -> String {
     let name = quoted(instance.shader.as_str());
     let mut text = format!("{} {name}", instance.request);
     text += &match (instance.kind, &instance.handle) {
-        (ShaderKind::Light, None) => " 1".to_string(),
-        (ShaderKind::CoShader, Some(handle)) => format!(" {}", quoted(handle)),
-        (ShaderKind::Light, Some(handle)) => match handle.parse::<i32>() {
+        (ShaderRole::Light, None) => " 1".to_string(),
+        (ShaderRole::CoShader, Some(handle)) => format!(" {}", quoted(handle)),
+        (ShaderRole::Light, Some(handle)) => match handle.parse::<i32>() {
             Ok(number) => format!(" {number}"),
             Err(_) => format!(" {}", quoted(handle)),
         },

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// A project without errors. It never changes; what two states have in common lies in memory once.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct ProjectState {
     /// Rises with every state of a project and of those that take its place.
     pub version: u64,
     /// The scene, with the edits of parameters and options.
@@ -97,7 +97,7 @@ pub struct View {
     pub format: Format,
 }
 
-impl State {
+impl ProjectState {
     /// The scene's own view.
     pub fn view(&self) -> View {
         View { camera: self.scene.camera.clone(), format: self.scene.format }

@@ -40,7 +40,7 @@ impl Folder {
             fs::write(dir.path().join(name), text).unwrap();
         }
         let open = OpenOptions { strict: true, ..OpenOptions::default() };
-        let options = Options { open, ..Options::default() };
+        let options = ProjectOptions { open, ..ProjectOptions::default() };
         let project = Project::new(Source::File(dir.path().join("scene.rib")), options);
         Self { dir, project }
     }
@@ -48,7 +48,7 @@ impl Folder {
     /// One whose errors do not refuse the scene.
     fn lenient() -> Self {
         let folder = Self::new();
-        let project = Project::new(Source::File(folder.path("scene.rib")), Options::default());
+        let project = Project::new(Source::File(folder.path("scene.rib")), ProjectOptions::default());
         Self { project, ..folder }
     }
 
@@ -63,7 +63,7 @@ impl Folder {
         fs::write(self.path(name), text.replace(from, to)).unwrap();
     }
 
-    fn ready(&mut self) -> Arc<State> {
+    fn ready(&mut self) -> Arc<ProjectState> {
         match self.project.refresh() {
             Outcome::Ready(state) => state,
             Outcome::Broken(failure) => panic!("{}", failure.render()),
@@ -85,7 +85,7 @@ impl Folder {
 }
 
 /// True if two states have in common: code, shading data, tree.
-fn shared(a: &State, b: &State) -> [bool; 3] {
+fn shared(a: &ProjectState, b: &ProjectState) -> [bool; 3] {
     [
         Arc::ptr_eq(&a.program.module, &b.program.module),
         Arc::ptr_eq(&a.program.memory, &b.program.memory),
@@ -163,7 +163,7 @@ fn a_shader_is_found_in_a_file_of_another_name() {
     folder.edit("version2.sl", "surface dull", &format!("{more}\nsurface dull"));
     let first = folder.ready();
     assert!(first.program.diagnostics.is_empty(), "{}", first.program.diagnostics.render(&first.program.sources));
-    let built_in = |state: &State| state.program.sources.files().iter().any(|f| f.name.contains("marble.sl"));
+    let built_in = |state: &ProjectState| state.program.sources.files().iter().any(|f| f.name.contains("marble.sl"));
     assert!(!built_in(&first));
     folder.edit("version2.sl", "Cs * (tint", "2 * Cs * (tint");
     let second = folder.ready();
@@ -274,11 +274,11 @@ fn kd(value: f32) -> Option<ParamValue> {
 }
 
 /// The instance of the shader `dull`.
-fn dull(state: &State) -> &Instance {
+fn dull(state: &ProjectState) -> &Instance {
     state.parameters.instances.iter().find(|i| i.shader == "dull").unwrap()
 }
 
-fn edited(project: &mut Project, id: InstanceId, name: &str, value: Option<ParamValue>) -> Arc<State> {
+fn edited(project: &mut Project, id: InstanceId, name: &str, value: Option<ParamValue>) -> Arc<ProjectState> {
     match project.set_parameter(id, name, value) {
         Ok(Outcome::Ready(state)) => state,
         other => panic!("{other:?}"),
@@ -370,11 +370,13 @@ fn edits_written_as_rib_make_the_same_scene_without_them() {
     let text = text.replace(&format!("Surface{}", line("Surface").1), requests[1].trim_end());
     let text = text.replace("Projection \"perspective\" \"fov\" [40]", &rib::camera_rib(&state.view()));
     fs::write(folder.path("scene.rib"), text).unwrap();
-    let again =
-        Folder { project: Project::new(Source::File(folder.path("scene.rib")), Options::default()), dir: folder.dir };
+    let again = Folder {
+        project: Project::new(Source::File(folder.path("scene.rib")), ProjectOptions::default()),
+        dir: folder.dir,
+    };
     let mut again = again;
     let read = again.ready();
-    let value = |state: &State, id: InstanceId, name: &str| {
+    let value = |state: &ProjectState, id: InstanceId, name: &str| {
         state.parameters.instance(id).unwrap().params.iter().find(|p| p.name == name).unwrap().value().clone()
     };
     assert_eq!(value(&read, id, "Kd"), kd(0.3).unwrap());
@@ -387,7 +389,7 @@ fn edits_written_as_rib_make_the_same_scene_without_them() {
 fn a_project_of_no_file_is_broken_until_there_is_one() {
     let dir = tempfile::tempdir().unwrap();
     let path: &Path = &dir.path().join("scene.rib");
-    let mut project = Project::new(Source::File(path.to_path_buf()), Options::default());
+    let mut project = Project::new(Source::File(path.to_path_buf()), ProjectOptions::default());
     assert!(matches!(project.refresh(), Outcome::Broken(_)));
     assert!(matches!(project.refresh(), Outcome::Unchanged));
     assert_eq!(project.files(), [path]);

@@ -173,7 +173,7 @@ impl Backend {
     pub const RPU_F24: Backend = Backend(2);
 
     /// The RPU on an engine, in single precision, if that runs on this CPU.
-    pub fn of_engine(engine: &EngineInfo) -> Option<Backend> {
+    pub fn from_engine(engine: &EngineInfo) -> Option<Backend> {
         let is_meant = |row: &BackendInfo| {
             row.format == Format::F32 && row.engine.is_some_and(|of_row| of_row.name == engine.name)
         };

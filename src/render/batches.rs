@@ -21,7 +21,7 @@ pub struct Batches {
 impl Batches {
     /// The batches of `samples` samples, at most 2²⁷.
     #[must_use]
-    pub fn of(samples: u32) -> Self {
+    pub fn new(samples: u32) -> Self {
         Self { samples }
     }
 
@@ -46,7 +46,7 @@ impl Batches {
 
     /// The batch of a sample.
     #[must_use]
-    pub fn of_sample(self, index: u32) -> u32 {
+    pub fn batch(self, index: u32) -> u32 {
         if self.samples == 0 {
             return 0;
         }
@@ -58,7 +58,7 @@ impl Batches {
     pub fn split(self, samples: Range<u32>) -> impl Iterator<Item = Range<u32>> {
         let mut start = samples.start;
         std::iter::from_fn(move || {
-            let end = match self.of_sample(start) {
+            let end = match self.batch(start) {
                 batch if batch + 1 < self.count() => self.range(batch).end.min(samples.end),
                 _ => samples.end,
             };
@@ -83,21 +83,21 @@ mod tests {
     #[test]
     fn every_sample_is_in_one_batch() {
         for samples in (0..70).chain([100, 1000, 65_535, 65_536]) {
-            let batches = Batches::of(samples);
+            let batches = Batches::new(samples);
             let ranges: Vec<_> = (0..batches.count()).map(|k| batches.range(k)).collect();
             assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, samples));
             assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
             let lengths: Vec<_> = ranges.iter().map(|range| range.len()).collect();
             assert!(lengths.iter().max() <= lengths.iter().min().map(|least| least + 1).as_ref(), "{lengths:?}");
             for (k, range) in (0..).zip(ranges) {
-                assert!(range.clone().all(|index| batches.of_sample(index) == k), "{range:?} of {samples}");
+                assert!(range.clone().all(|index| batches.batch(index) == k), "{range:?} of {samples}");
             }
         }
     }
 
     #[test]
     fn a_range_is_split_where_batches_begin() {
-        let split = |samples, range| Batches::of(samples).split(range).collect::<Vec<_>>();
+        let split = |samples, range| Batches::new(samples).split(range).collect::<Vec<_>>();
         assert_eq!(split(64, 2..10), [2..4, 4..8, 8..10]);
         assert_eq!(split(3, 0..3), [0..1, 1..2, 2..3]);
         let one = |range: Range<u32>| vec![range];
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn shares_have_all_batches() {
         for (samples, shares) in [(64, 1), (64, 3), (64, 16), (5, 4), (1, 1)] {
-            let batches = Batches::of(samples);
+            let batches = Batches::new(samples);
             let all: Vec<u32> = (0..shares).flat_map(|k| batches.share(k, shares)).collect();
             assert!(all.into_iter().eq(0..batches.count()), "{samples} in {shares}");
         }

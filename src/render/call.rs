@@ -11,7 +11,7 @@ use super::{Backend, BackendOptions, RenderError, Schedule};
 use rayon::prelude::*;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_base::text::source::Span;
-use shadewright_codegen::rpu::Options;
+use shadewright_codegen::rpu::RpuOptions;
 use shadewright_ir::abi::frame::PROGRAM_CONSTANTS;
 use shadewright_ir::eval::{EmptyWorld, EvalError, Limits, eval};
 use shadewright_ir::{Const, Function, Module, Type};
@@ -187,7 +187,7 @@ pub struct Rpu {
     /// The engine.
     pub engine: &'static EngineInfo,
     /// How functions are compiled.
-    pub options: Options,
+    pub options: RpuOptions,
     /// The vector instructions that the engine uses.
     pub instructions: InstructionSet,
 }
@@ -195,7 +195,7 @@ pub struct Rpu {
 impl Default for Rpu {
     fn default() -> Self {
         let (engine, instructions) = (engine::default_engine(), InstructionSet::detect());
-        Rpu { engine, options: Options::default(), instructions }
+        Rpu { engine, options: RpuOptions::default(), instructions }
     }
 }
 
@@ -226,7 +226,7 @@ impl FunctionRunner for Rpu {
 #[derive(Clone, Debug, Default)]
 pub struct TimedRpu {
     /// How functions are compiled.
-    pub options: Options,
+    pub options: RpuOptions,
     /// The modeled hardware.
     pub config: Config,
 }

@@ -109,7 +109,7 @@ mod tests {
     const SUBJECT: Subject = Subject { scene: 1, program: 2, settings: 3, backend: 4 };
 
     fn empty() -> Film {
-        Film::of_samples(2, 1, 16).unwrap().with_variance()
+        Film::with_samples(2, 1, 16).unwrap().with_variance()
     }
 
     fn film() -> Film {

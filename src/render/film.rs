@@ -31,7 +31,7 @@ pub struct FilmSettings {
 impl FilmSettings {
     /// The settings of a scene with this program.
     #[must_use]
-    pub fn of(options: &FilmOptions, program: &Program) -> Self {
+    pub fn new(options: &FilmOptions, program: &Program) -> Self {
         Self {
             filter: FilterSampler::new(options.filter),
             exposure: options.exposure,
@@ -155,14 +155,14 @@ impl Film {
     /// # Errors
     /// When [`check_size`] refuses the size; nothing has been allocated then.
     pub fn new(width: u32, height: u32) -> Result<Self, SizeError> {
-        Self::of_samples(width, height, 1)
+        Self::with_samples(width, height, 1)
     }
 
     /// An empty film for an image with `samples` samples for each pixel.
     ///
     /// # Errors
     /// The errors of [`Film::new`].
-    pub fn of_samples(width: u32, height: u32, samples: u32) -> Result<Self, SizeError> {
+    pub fn with_samples(width: u32, height: u32, samples: u32) -> Result<Self, SizeError> {
         let mut film = Self::default();
         film.restart(width, height, samples)?;
         Ok(film)
@@ -173,8 +173,8 @@ impl Film {
     ///
     /// # Errors
     /// The errors of [`Film::new`].
-    pub fn of_share(width: u32, height: u32, samples: u32, first: u32) -> Result<Self, SizeError> {
-        let mut film = Self::of_samples(width, height, samples)?;
+    pub fn for_share(width: u32, height: u32, samples: u32, first: u32) -> Result<Self, SizeError> {
+        let mut film = Self::with_samples(width, height, samples)?;
         film.first = first;
         let before = film.batches.range(first).start as usize;
         film.begins.iter_mut().take(before + 1).for_each(|begins| *begins = false);
@@ -196,7 +196,7 @@ impl Film {
     /// When [`check_size`] refuses the size. The film is as it was then.
     pub fn restart(&mut self, width: u32, height: u32, samples: u32) -> Result<(), SizeError> {
         let pixels = check_size(width, height)?;
-        let batches = Batches::of(samples);
+        let batches = Batches::new(samples);
         (self.width, self.height, self.batches, self.first) = (width, height, batches, 0);
         self.begins.clear();
         self.begins.resize(samples as usize, false);
@@ -330,7 +330,7 @@ impl Film {
 
     /// Ends the batch before sample `index`, which begins the next.
     fn end_batch(&mut self, at: usize, index: u32) {
-        let batch = self.batches.of_sample(index) - 1;
+        let batch = self.batches.batch(index) - 1;
         let ended = std::mem::take(&mut self.current[at]);
         if let Some(spread) = self.spread.get_mut(at) {
             let range = self.batches.range(batch);
@@ -368,7 +368,7 @@ impl Film {
     #[must_use]
     pub fn variance(&self, end: u32) -> Option<Variance> {
         let start = self.batches.range(self.first).start;
-        let last = self.batches.of_sample(end.checked_sub(1)?);
+        let last = self.batches.batch(end.checked_sub(1)?);
         let batches = (last + 1).checked_sub(self.first)?;
         if self.spread.is_empty() || batches < 2 {
             return None;
@@ -388,7 +388,7 @@ impl Film {
         Some(Variance { rgb, batches, samples: end - start })
     }
 
-    /// The sums of the batches of a film that keeps them ([`Film::of_share`]), each for itself and in
+    /// The sums of the batches of a film that keeps them ([`Film::for_share`]), each for itself and in
     /// order: for each pixel, row by row from the top.
     #[must_use]
     pub fn into_batches(self) -> Vec<Vec<FilmPixel>> {
@@ -461,7 +461,7 @@ mod tests {
 
     /// A film of random numbers.
     fn random_film(width: u32, samples: u32) -> Film {
-        let mut film = Film::of_samples(width, 1, samples).unwrap().with_variance();
+        let mut film = Film::with_samples(width, 1, samples).unwrap().with_variance();
         for index in 0..samples {
             add_pass(&mut film, index, &(0..width).map(|at| [number(at, index); 4]).collect::<Vec<_>>());
         }
@@ -472,9 +472,9 @@ mod tests {
     fn batches_of_different_films_make_the_bits_of_one() {
         for (samples, cuts) in [(100, &[0, 3, 4, 16][..]), (16, &[0, 8, 16]), (5, &[0, 1, 2, 5]), (1, &[0, 1])] {
             let whole = random_film(9, samples);
-            let mut joined = Film::of_samples(9, 1, samples).unwrap().with_variance();
+            let mut joined = Film::with_samples(9, 1, samples).unwrap().with_variance();
             for cut in cuts.windows(2) {
-                let mut share = Film::of_share(9, 1, samples, cut[0]).unwrap();
+                let mut share = Film::for_share(9, 1, samples, cut[0]).unwrap();
                 let batches = share.batches();
                 for index in batches.range(cut[0]).start..batches.range(cut[1] - 1).end {
                     add_pass(&mut share, index, &(0..9).map(|at| [number(at, index); 4]).collect::<Vec<_>>());
@@ -501,7 +501,7 @@ mod tests {
 
     #[test]
     fn negative_weights_make_means_vary_more() {
-        let mut film = Film::of_samples(2000, 1, 64).unwrap().with_variance();
+        let mut film = Film::with_samples(2000, 1, 64).unwrap().with_variance();
         for index in 0..64 {
             let weight = if index % 4 == 3 { -1.0 } else { 1.0 };
             (0..2000).for_each(|x| film.add_weighted(x, 0, index, [weight * number(x, index); 4], weight));
@@ -514,7 +514,7 @@ mod tests {
 
     #[test]
     fn a_film_that_ends_early_has_the_variance_of_its_samples() {
-        let mut film = Film::of_samples(2000, 1, 100).unwrap().with_variance();
+        let mut film = Film::with_samples(2000, 1, 100).unwrap().with_variance();
         assert_eq!(film.variance(0), None);
         for index in 0..40 {
             add_pass(&mut film, index, &(0..2000).map(|at| [number(at, index); 4]).collect::<Vec<_>>());
@@ -528,13 +528,13 @@ mod tests {
     #[test]
     fn a_film_of_one_sample_has_no_variance() {
         assert_eq!(random_film(3, 1).variance(1), None);
-        assert_eq!(Film::of_samples(3, 1, 16).unwrap().variance(16), None);
+        assert_eq!(Film::with_samples(3, 1, 16).unwrap().variance(16), None);
     }
 
     #[test]
     fn sums_of_batches_set_at_once_are_those_of_their_samples() {
         let expected = random_film(3, 40);
-        let mut film = Film::of_samples(3, 1, 40).unwrap().with_variance();
+        let mut film = Film::with_samples(3, 1, 40).unwrap().with_variance();
         for samples in [0..2, 2..4, 4..5].into_iter().chain((5..40).map(|i| i..i + 1)) {
             for at in 0..3 {
                 let mut sum = film.batch_sum(at, 0, samples.start);
@@ -560,7 +560,7 @@ mod tests {
 
     #[test]
     fn a_pixel_is_the_mean_of_its_samples() {
-        let mut film = Film::of_samples(2, 1, 2).unwrap();
+        let mut film = Film::with_samples(2, 1, 2).unwrap();
         add_pass(&mut film, 0, &[[1.0, 0.0, 0.5, 1.0], [0.25; 4]]);
         add_pass(&mut film, 1, &[[0.0, 2.0, 0.5, 0.0], [0.75; 4]]);
         assert_eq!(film.resolve().rgba, [[0.5, 1.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]);

@@ -77,7 +77,7 @@ pub fn prepare_with_quality(
     let samples = u64::from(window.width) * u64::from(window.height) * u64::from(sampling.count());
     let quality = quality.unwrap_or_else(|| default_quality(triangles_to_build(scene), samples));
     let bvh = build_tree(scene, &BuildOptions { quality, ..BuildOptions::default() })?;
-    let film = FilmSettings::of(&scene.film, &program);
+    let film = FilmSettings::new(&scene.film, &program);
     Ok(Job { program, bvh: bvh.into(), window, sampling, film, budget })
 }
 
@@ -259,7 +259,7 @@ pub trait Renderer {
     /// # Errors
     /// When a shader does not end, the job does not fit, or the device fails.
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError> {
-        let mut film = Film::of_samples(job.window.width, job.window.height, job.sampling.count())?;
+        let mut film = Film::with_samples(job.window.width, job.window.height, job.sampling.count())?;
         self.render_into(job, &mut film, progress)
     }
 

@@ -89,7 +89,7 @@ mod tests {
         let job = job_of("sepia", 20, 11, [4, 3]);
         let mut progressive = RpuProgressive::new(RpuRenderer::new());
         progressive.load(&job).unwrap();
-        let mut film = Film::of_samples(20, 11, 12).unwrap();
+        let mut film = Film::with_samples(20, 11, 12).unwrap();
         let stop = AtomicBool::new(false);
         let mut after = |_: [&Film; 2], done| {
             stop.store(done >= samples, Ordering::Relaxed);
@@ -122,7 +122,7 @@ mod tests {
             x = shadewright_base::random::hash(x.wrapping_add(0x9e37_79b9));
             shadewright_base::random::unit(x)
         };
-        let mut film = Film::of_samples(40, 40, 64).unwrap();
+        let mut film = Film::with_samples(40, 40, 64).unwrap();
         let mut pass = |film: &mut Film, index| {
             (0..1600).for_each(|at| film.add_sample(at % 40, at / 40, index, [0; 4].map(|_| number())));
         };

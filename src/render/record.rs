@@ -38,7 +38,7 @@ pub struct Subject {
 impl Subject {
     /// That of a job on a back end, as that describes itself. `shapes` identifies the geometry,
     /// which a job has only as BVHs.
-    pub fn of(job: &Job, shapes: u64, backend: &str) -> Self {
+    pub fn new(job: &Job, shapes: u64, backend: &str) -> Self {
         let program = &job.program;
         let scene = hashed(|h| {
             shapes.hash(h);

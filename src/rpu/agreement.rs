@@ -168,7 +168,7 @@ pub enum Agreement {
 
 /// Compares the engines on a valid program without imports, run from its first instruction in the
 /// lanes of a mask and in threads that refill a block.
-pub fn of_engines(program: &Program, active: u64, seed: u32) -> Agreement {
+pub fn compare_engines(program: &Program, active: u64, seed: u32) -> Agreement {
     let executable = match Executable::new(program) {
         Ok(executable) => executable,
         Err(error) => return Agreement::None(error.to_string()),

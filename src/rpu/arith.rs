@@ -431,7 +431,7 @@ trait FloatOperation {
     const ROUNDS: bool;
 
     /// The result's pattern, from those of the sources and their modifiers.
-    fn of_lane<N: Number>(source: impl Fn(usize) -> u32, by: &[Modifier; 3]) -> u32;
+    fn lane<N: Number>(source: impl Fn(usize) -> u32, by: &[Modifier; 3]) -> u32;
 }
 
 /// The results of a group, with the bits that the rule of NaN defines in the lanes whose bits are
@@ -444,7 +444,7 @@ fn with_ruled_nans<O: FloatOperation>(file: *const Column, step: &Step, k: usize
     for lane in (0..GROUP).filter(|lane| nans >> lane & 1 != 0) {
         // SAFETY: as for the sources of the kernel that calls this.
         let source = |number: usize| unsafe { &*file.add(step.from(number)) }.group(k).0[lane];
-        lanes.0[lane] = O::of_lane::<Ruled>(source, &step.modifiers);
+        lanes.0[lane] = O::lane::<Ruled>(source, &step.modifiers);
     }
     lanes
 }
@@ -459,7 +459,7 @@ macro_rules! float_operations {
             const ROUNDS: bool = $rounds;
 
             #[inline(always)]
-            fn of_lane<N: Number>(source: impl Fn(usize) -> u32, by: &[Modifier; 3]) -> u32 {
+            fn lane<N: Number>(source: impl Fn(usize) -> u32, by: &[Modifier; 3]) -> u32 {
                 $(let $x = M::number::<N>(source($number), by[$slot]);)*
                 ($result).bits()
             }

@@ -101,7 +101,9 @@ impl Assembler {
     fn line(&mut self, line: &str, start: usize) -> Result<()> {
         let tokens = tokenize(line, start, self.file)?;
         let mut rest = tokens.as_slice();
-        while let [Token { kind: Kind::Word(name), span }, Token { kind: Kind::Punct(":"), .. }, after @ ..] = rest {
+        while let [Token { kind: TokenKind::Word(name), span }, Token { kind: TokenKind::Punct(":"), .. }, after @ ..] =
+            rest
+        {
             self.define(name, *span)?;
             rest = after;
         }
@@ -109,7 +111,7 @@ impl Assembler {
         let whole = first.span.to(last.span);
         let end = Span::new(self.file, last.span.end as usize, last.span.end as usize);
         let mut parser = Parser { tokens: rest, end, label: None };
-        if let Kind::Word(name) = first.kind
+        if let TokenKind::Word(name) = first.kind
             && name.starts_with('.')
         {
             self.declaration(&mut parser)?;
@@ -284,7 +286,7 @@ fn invalid(reason: &IsaError, span: Span) -> Diagnostic {
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind<'a> {
+enum TokenKind<'a> {
     /// A name: mnemonic, register with components, or label.
     Word(&'a str),
     /// Something that starts with a digit.
@@ -297,7 +299,7 @@ enum Kind<'a> {
 
 #[derive(Debug, Clone, Copy)]
 struct Token<'a> {
-    kind: Kind<'a>,
+    kind: TokenKind<'a>,
     span: Span,
 }
 
@@ -321,21 +323,21 @@ fn tokenize(line: &str, start: usize, file: FileId) -> Result<Vec<Token<'_>>> {
             let sign = usize::from(rest[1..].starts_with('-'));
             let digits = rest[1 + sign..].find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len() - 1 - sign);
             let len = 1 + sign + digits;
-            (Kind::Number(&rest[..len]), len)
+            (TokenKind::Number(&rest[..len]), len)
         } else if c.is_ascii_digit() || (c == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
             let len = number_len(rest);
-            (Kind::Number(&rest[..len]), len)
+            (TokenKind::Number(&rest[..len]), len)
         } else if c == '"' {
             let Some(len) = text_len(&rest[1..]) else {
                 let span = Span::new(file, start + at, start + line.trim_end().len().max(at + 1));
                 return Err(error("the text does not end on its line", span, "starts here"));
             };
-            (Kind::String(&rest[1..=len]), len + 2)
+            (TokenKind::String(&rest[1..=len]), len + 2)
         } else if is_label_char(c) {
             let len = rest.find(|c: char| !is_label_char(c)).unwrap_or(rest.len());
-            (Kind::Word(&rest[..len]), len)
+            (TokenKind::Word(&rest[..len]), len)
         } else if let Some(punct) = PUNCTUATION.into_iter().find(|p| rest.starts_with(p)) {
-            (Kind::Punct(punct), punct.len())
+            (TokenKind::Punct(punct), punct.len())
         } else {
             let span = Span::new(file, start + at, start + at + c.len_utf8());
             return Err(error(format!("unexpected character `{}`", c.escape_debug()), span, "not part of assembly"));
@@ -410,7 +412,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn eat(&mut self, punct: &str) -> bool {
-        let found = matches!(self.tokens.first(), Some(Token { kind: Kind::Punct(p), .. }) if *p == punct);
+        let found = matches!(self.tokens.first(), Some(Token { kind: TokenKind::Punct(p), .. }) if *p == punct);
         if found {
             self.tokens = &self.tokens[1..];
         }
@@ -418,7 +420,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.tokens.first(), Some(Token { kind: Kind::Word(w), .. }) if *w == word);
+        let found = matches!(self.tokens.first(), Some(Token { kind: TokenKind::Word(w), .. }) if *w == word);
         if found {
             self.tokens = &self.tokens[1..];
         }
@@ -437,8 +439,8 @@ impl<'a> Parser<'_, 'a> {
     fn word(&mut self, wanted: &str) -> Result<(&'a str, Span)> {
         let token = self.next(wanted)?;
         match token.kind {
-            Kind::Word(word) => Ok((word, token.span)),
-            Kind::Number(_) | Kind::Punct(_) | Kind::String(_) => {
+            TokenKind::Word(word) => Ok((word, token.span)),
+            TokenKind::Number(_) | TokenKind::Punct(_) | TokenKind::String(_) => {
                 Err(error(format!("expected {wanted}"), token.span, "found this"))
             }
         }
@@ -455,7 +457,7 @@ impl<'a> Parser<'_, 'a> {
     /// A text in quotes.
     fn text(&mut self) -> Result<(String, Span)> {
         let token = self.next("a text in quotes")?;
-        let Kind::String(written) = token.kind else {
+        let TokenKind::String(written) = token.kind else {
             return Err(error("expected a text in quotes", token.span, "found this"));
         };
         match unescape(written) {
@@ -698,13 +700,13 @@ impl<'a> Parser<'_, 'a> {
         let negate = self.eat("-");
         let token = self.next("a register or a literal")?;
         match token.kind {
-            Kind::Number(text) if text.starts_with('#') => {
+            TokenKind::Number(text) if text.starts_with('#') => {
                 if negate {
                     return Err(error("write the sign of an integer literal after the `#`", token.span, "such as #-1"));
                 }
                 Ok(Src::Literal(integer_bits(text, token.span)?))
             }
-            Kind::Number(text) => {
+            TokenKind::Number(text) => {
                 let value = float(text, token.span)?;
                 let value = if negate { -value } else { value };
                 if !self.eat("*") {
@@ -717,11 +719,11 @@ impl<'a> Parser<'_, 'a> {
                 let (name, span) = self.word("a register")?;
                 self.register_source(name, span, multiplier)
             }
-            Kind::Word(name) => {
+            TokenKind::Word(name) => {
                 let multiplier = if negate { Multiplier::MINUS_ONE } else { Multiplier::ONE };
                 self.register_source(name, token.span, multiplier)
             }
-            Kind::Punct(_) | Kind::String(_) => {
+            TokenKind::Punct(_) | TokenKind::String(_) => {
                 Err(error("expected a register or a literal", token.span, "found this"))
             }
         }
@@ -764,8 +766,8 @@ impl<'a> Parser<'_, 'a> {
         let negate = self.eat("-");
         let token = self.next(what)?;
         let value = match token.kind {
-            Kind::Number(text) => text.parse::<i64>().ok(),
-            Kind::Word(_) | Kind::Punct(_) | Kind::String(_) => None,
+            TokenKind::Number(text) => text.parse::<i64>().ok(),
+            TokenKind::Word(_) | TokenKind::Punct(_) | TokenKind::String(_) => None,
         };
         let value = value.map(|v| if negate { -v } else { v }).filter(|v| (min..=max).contains(v));
         value.ok_or_else(|| error(format!("{what} must be an integer from {min} to {max}"), token.span, "found this"))
@@ -815,11 +817,11 @@ impl<'a> Parser<'_, 'a> {
         let bound = self.next(WANTED)?;
         let span = sign.span.to(bound.span);
         let ranges = match (sign.kind, bound.kind) {
-            (Kind::Punct("<"), Kind::Number("0")) => Ranges::NEGATIVE,
-            (Kind::Punct(">="), Kind::Number("0")) => Ranges::NOT_NEGATIVE,
-            (Kind::Punct("="), Kind::Number("0")) => Ranges::ZERO,
-            (Kind::Punct("<"), Kind::Number("1")) => Ranges::BELOW_ONE,
-            (Kind::Punct(">="), Kind::Number("1")) => Ranges::NOT_BELOW_ONE,
+            (TokenKind::Punct("<"), TokenKind::Number("0")) => Ranges::NEGATIVE,
+            (TokenKind::Punct(">="), TokenKind::Number("0")) => Ranges::NOT_NEGATIVE,
+            (TokenKind::Punct("="), TokenKind::Number("0")) => Ranges::ZERO,
+            (TokenKind::Punct("<"), TokenKind::Number("1")) => Ranges::BELOW_ONE,
+            (TokenKind::Punct(">="), TokenKind::Number("1")) => Ranges::NOT_BELOW_ONE,
             _ => return Err(error(format!("expected {WANTED}"), span, "the RPU cannot test this")),
         };
         Ok((ranges, span))

@@ -101,7 +101,7 @@ pub enum BinaryError {
     Version(u32),
     /// The words end too early.
     #[error("the program is cut off in {0}")]
-    Truncated(Place),
+    Truncated(BinaryLocation),
     /// Something follows the last entry point.
     #[error("{0} words follow the end of the program")]
     TrailingWords(usize),
@@ -109,7 +109,7 @@ pub enum BinaryError {
     #[error("{place} has an invalid {field}: {value}")]
     BadField {
         /// Where.
-        place: Place,
+        place: BinaryLocation,
         /// Which.
         field: &'static str,
         /// The value.
@@ -125,7 +125,7 @@ pub enum BinaryError {
 
 /// A place in a binary program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum BinaryLocation {
     /// The header.
     Header,
     /// The instruction with this code address.
@@ -140,15 +140,15 @@ pub enum Place {
     Import(usize),
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for BinaryLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Place::Header => f.write_str("its header"),
-            Place::Instruction(n) => write!(f, "instruction {n}"),
-            Place::Entry(n) => write!(f, "entry point {n}"),
-            Place::Constant(n) => write!(f, "constant {n}"),
-            Place::String(n) => write!(f, "string {n}"),
-            Place::Import(n) => write!(f, "import {n}"),
+            BinaryLocation::Header => f.write_str("its header"),
+            BinaryLocation::Instruction(n) => write!(f, "instruction {n}"),
+            BinaryLocation::Entry(n) => write!(f, "entry point {n}"),
+            BinaryLocation::Constant(n) => write!(f, "constant {n}"),
+            BinaryLocation::String(n) => write!(f, "string {n}"),
+            BinaryLocation::Import(n) => write!(f, "import {n}"),
         }
     }
 }
@@ -213,7 +213,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Program, BinaryError> {
 /// # Errors
 /// When the words are no program, of another version of the format, cut short or invalid.
 pub fn decode(words: &[u32]) -> Result<Program, BinaryError> {
-    let mut reader = Reader { words, place: Place::Header };
+    let mut reader = Reader { words, place: BinaryLocation::Header };
     if words.first() != Some(&MAGIC) {
         return Err(BinaryError::NotAProgram);
     }
@@ -233,26 +233,26 @@ pub fn decode(words: &[u32]) -> Result<Program, BinaryError> {
     let [instructions, entries, constants, strings, imports] = counts.map(|count| count as usize);
     let mut program = Program::default();
     for address in 0..instructions {
-        reader.place = Place::Instruction(address);
+        reader.place = BinaryLocation::Instruction(address);
         let (instr, waits) = reader.instr()?;
         program.code.push(instr);
         program.waits.extend(waits);
     }
     for number in 0..entries {
-        reader.place = Place::Entry(number);
+        reader.place = BinaryLocation::Entry(number);
         let (address, name) = reader.named()?;
         program.entries.push(EntryPoint { name, address });
     }
     for number in 0..constants {
-        reader.place = Place::Constant(number);
+        reader.place = BinaryLocation::Constant(number);
         program.constants.push([reader.next()?, reader.next()?, reader.next()?, reader.next()?]);
     }
     for number in 0..strings {
-        reader.place = Place::String(number);
+        reader.place = BinaryLocation::String(number);
         program.strings.push(reader.named()?);
     }
     for number in 0..imports {
-        reader.place = Place::Import(number);
+        reader.place = BinaryLocation::Import(number);
         let (address, name) = reader.named()?;
         program.imports.push(Import { address, name });
     }
@@ -375,7 +375,7 @@ fn address_word(base: Base, offset: i16) -> u32 {
 /// The words that are left to read, and the part of the file that they belong to.
 struct Reader<'a> {
     words: &'a [u32],
-    place: Place,
+    place: BinaryLocation,
 }
 
 /// `width` bits of a word from bit `low`.

@@ -182,7 +182,7 @@ impl Block {
 
     /// The texels that the lanes in `mask` have stored, in the order in which they did.
     pub(super) fn texel_stores(&self, mask: u64) -> impl Iterator<Item = TexelStore> {
-        self.texels.of(mask)
+        self.texels.stores(mask)
     }
 
     /// Takes the texels that the last run stored, lane by lane, for
@@ -221,19 +221,19 @@ impl Block {
     /// A component of a register in one lane, as a bit pattern. Constant registers are not the
     /// block's: they read 0. Stack registers are those of the bottom window.
     pub fn get(&self, reg: Reg, component: Component, lane: usize) -> u32 {
-        column::of_register(reg, component).map_or(0, |c| self.column(c).get(lane % BLOCK))
+        column::for_register(reg, component).map_or(0, |c| self.column(c).get(lane % BLOCK))
     }
 
     /// Sets a component of a register in one lane; constant registers are ignored.
     pub fn set(&mut self, reg: Reg, component: Component, lane: usize, bits: u32) {
-        if let Some(c) = column::of_register(reg, component) {
+        if let Some(c) = column::for_register(reg, component) {
             self.column(c).set(lane % BLOCK, bits);
         }
     }
 
     /// A component of a register in all lanes.
     pub fn read(&self, reg: Reg, component: Component) -> [u32; BLOCK] {
-        column::of_register(reg, component).map_or([0; BLOCK], |c| self.column(c).to_array())
+        column::for_register(reg, component).map_or([0; BLOCK], |c| self.column(c).to_array())
     }
 
     /// Calls a function with the words that registers have in each lane of `mask`: as many as there
@@ -247,7 +247,7 @@ impl Block {
         for (k, _) in groups_of(mask) {
             let mut words = [Lanes::ZERO; N];
             for (to, &(reg, c)) in words.iter_mut().zip(places) {
-                *to = column::of_register(reg, c).map_or(Lanes::ZERO, |c| self.column(c).group(k));
+                *to = column::for_register(reg, c).map_or(Lanes::ZERO, |c| self.column(c).group(k));
             }
             for lane in lanes_of(mask & 0xffff << (GROUP * k)) {
                 each(lane, std::array::from_fn(|n| words[n].0[lane % GROUP]));
@@ -264,7 +264,7 @@ impl Block {
 
     /// Sets a component of a register in all lanes; constant registers are ignored.
     pub fn write(&mut self, reg: Reg, component: Component, values: &[u32; BLOCK]) {
-        if let Some(c) = column::of_register(reg, component) {
+        if let Some(c) = column::for_register(reg, component) {
             self.column(c).load(values);
         }
     }
@@ -274,7 +274,7 @@ impl Block {
     pub fn write_lanes(&mut self, places: &[(Reg, Component)], words: &[[u32; BLOCK]], mask: u64) {
         let mode = Mode::F32(InstructionSet::detect());
         for (&(reg, c), words) in places.iter().zip(words) {
-            if let Some(c) = column::of_register(reg, c) {
+            if let Some(c) = column::for_register(reg, c) {
                 mode.write(&[words], std::slice::from_ref(self.column(c)), mask);
             }
         }
@@ -463,7 +463,7 @@ impl Block {
         let registers = self.columns(0, column::RESULT.into());
         let stack = &self.file[self.pool_len() + usize::from(column::STACK)..];
         let (stack, scratch) = (written(stack.iter(), lane), written(self.scratch.as_flattened().iter(), lane));
-        let texels = self.texels.of(1 << lane);
+        let texels = self.texels.stores(1 << lane);
         let texels = texels.flat_map(|store| [store.address as u32].into_iter().chain(store.value));
         let lengths = [stack.len() as u32, scratch.len() as u32];
         let registers = registers.iter().map(|column| column.get(lane));
@@ -482,7 +482,7 @@ mod tests {
         let block = Block::new();
         let first = block.column(0);
         let bytes_from_r0 = |reg, component| {
-            let index = column::of_register(reg, component).expect("a register of the block");
+            let index = column::for_register(reg, component).expect("a register of the block");
             std::ptr::from_ref(block.column(index)).addr() - std::ptr::from_ref(first).addr()
         };
         let x = Component::X;

@@ -25,7 +25,7 @@ pub(super) const HALF: u16 = 98;
 pub(super) const STACK: u16 = 102;
 
 /// The column of a register's component; constants have none.
-pub(super) fn of_register(reg: Reg, component: Component) -> Option<u16> {
+pub(super) fn for_register(reg: Reg, component: Component) -> Option<u16> {
     let c = component.index() as u16;
     match reg {
         _ if !reg.exists() => None,

@@ -79,7 +79,7 @@ impl Pending {
 }
 
 /// The pending results in each component of each register at one point of the code.
-type State = [[Pending; 4]; ROWS];
+type PendingResults = [[Pending; 4]; ROWS];
 
 /// The registers that an instruction reads and writes.
 struct Effect {
@@ -97,7 +97,7 @@ struct Flow<'a> {
     /// For each instruction that starts a block, its block.
     block_at: Vec<Option<usize>>,
     /// The pending results where each block starts, once it is known to be reached.
-    starts: Vec<Option<Box<State>>>,
+    starts: Vec<Option<Box<PendingResults>>>,
 }
 
 impl<'a> Flow<'a> {
@@ -144,7 +144,7 @@ impl<'a> Flow<'a> {
 
     /// Joins what may be pending into the state at the start of a block; a block whose state
     /// changes continues the worklist.
-    fn enter(&mut self, address: usize, state: &State, work: &mut Vec<usize>) {
+    fn enter(&mut self, address: usize, state: &PendingResults, work: &mut Vec<usize>) {
         let Some(block) = self.block_at.get(address).copied().flatten() else { return };
         let changed = match &mut self.starts[block] {
             Some(known) => known
@@ -197,7 +197,7 @@ impl<'a> Flow<'a> {
 
 impl Effect {
     /// The waits that the instruction needs.
-    fn needs(&self, state: &State) -> Waits {
+    fn needs(&self, state: &PendingResults) -> Waits {
         let pending = |list: &[(usize, Mask)], matters: &dyn Fn(Pending) -> bool| {
             let components = list.iter().flat_map(|&(row, mask)| mask.components().map(move |c| state[row][c.index()]));
             components.filter(|&p| matters(p)).fold(0, |all, p| all | p.at)
@@ -206,7 +206,7 @@ impl Effect {
     }
 
     /// Issues it after what it waits for.
-    fn issue(&self, state: &mut State, waits: Waits) {
+    fn issue(&self, state: &mut PendingResults, waits: Waits) {
         for pending in state.iter_mut().flatten() {
             let at = pending.at & !waits.0;
             // Every distance grows by one; the last one includes all beyond.
@@ -237,7 +237,7 @@ fn row(reg: Reg) -> Option<usize> {
 }
 
 fn effect(instr: &Instr, junk: &[Reg], latencies: &Latencies) -> Effect {
-    let mut effect = Effect { reads: Vec::new(), writes: Vec::new(), latency: latencies.of(instr) };
+    let mut effect = Effect { reads: Vec::new(), writes: Vec::new(), latency: latencies.instruction(instr) };
     let tested = instr.condition().map_or(Mask::NONE, Condition::mask);
     match instr {
         Instr::Split(split, _) => {

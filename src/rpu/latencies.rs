@@ -43,19 +43,19 @@ pub struct Latencies {
 impl Latencies {
     /// Cycles from the issue of an instruction until one that reads what it writes can issue. An
     /// instruction of several operations has finished when its slowest operation has.
-    pub fn of(&self, instr: &Instr) -> u32 {
+    pub fn instruction(&self, instr: &Instr) -> u32 {
         let primary = match instr {
-            Instr::Primary(primary) => self.of_primary(primary),
-            Instr::Pair(arith, _, _) => self.of_arith(arith),
-            Instr::Split(split, _) => self.of_arith(&split.first).max(self.of_arith(&split.second)),
+            Instr::Primary(primary) => self.primary(primary),
+            Instr::Pair(arith, _, _) => self.arith(arith),
+            Instr::Split(split, _) => self.arith(&split.first).max(self.arith(&split.second)),
             Instr::Control(_) => 0,
         };
         if instr.control().is_some() { primary.max(self.control) } else { primary }
     }
 
-    fn of_primary(&self, primary: &Primary) -> u32 {
+    fn primary(&self, primary: &Primary) -> u32 {
         match primary {
-            Primary::Arith(arith) => self.of_arith(arith),
+            Primary::Arith(arith) => self.arith(arith),
             Primary::Trace { .. } => self.trace,
             Primary::Load { .. } | Primary::Load4 { .. } => self.load,
             Primary::Store { .. } => self.store,
@@ -65,7 +65,7 @@ impl Latencies {
     }
 
     /// Cycles of an arithmetic instruction, with what it puts into `S`.
-    pub fn of_arith(&self, arith: &Arith) -> u32 {
+    pub fn arith(&self, arith: &Arith) -> u32 {
         let operation = match (arith.op, arith.op.class()) {
             (Op::Mov, _) => self.mov,
             (Op::Frac, _) => self.frac,

@@ -58,7 +58,7 @@ impl<'a> Choices<'a> {
         self.below(2) == 1
     }
 
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u32) as usize]
     }
 
@@ -68,7 +68,7 @@ impl<'a> Choices<'a> {
         match self.below(8) {
             0 => sign | 0x7fc0_0000 | self.word() >> 10,
             1 => sign | 0x7f80_0001 | self.word() >> 10,
-            2 => sign | self.of(&[0x7f80_0000, 0, 1, 0x007f_ffff, 0x3f80_0000, 0x7f7f_ffff]),
+            2 => sign | self.choose(&[0x7f80_0000, 0, 1, 0x007f_ffff, 0x3f80_0000, 0x7f7f_ffff]),
             3 => self.below(48),
             4 => SCRATCH_BASE + self.below(28),
             _ => ((self.word() >> 8) as f32 / 2e6 - 4.0).to_bits(),
@@ -83,7 +83,7 @@ impl<'a> Choices<'a> {
             3 => 34 + self.below(8),
             4 | 5 => SCRATCH_BASE + self.below(18),
             6 => SCRATCH_BASE + 15 + self.below(8),
-            _ => self.of(&[100, u32::MAX, SCRATCH_BASE - 2, SCRATCH_BASE + 100, 0x3f80_0000]),
+            _ => self.choose(&[100, u32::MAX, SCRATCH_BASE - 2, SCRATCH_BASE + 100, 0x3f80_0000]),
         }
     }
 }
@@ -93,7 +93,7 @@ fn mask(c: &mut Choices<'_>) -> Mask {
 }
 
 fn component(c: &mut Choices<'_>) -> Component {
-    c.of(&Component::ALL)
+    c.choose(&Component::ALL)
 }
 
 /// A register that is read, one of few.
@@ -103,9 +103,9 @@ fn reg(c: &mut Choices<'_>) -> Reg {
         6..=9 => Reg::I(c.below(4) as u8),
         10 | 11 => Reg::Stack(c.below(4) as u8),
         12 => Reg::A,
-        13 => Reg::C(c.of(&[0, 1, 31])),
+        13 => Reg::C(c.choose(&[0, 1, 31])),
         14 => Reg::Special,
-        _ => c.of(&[Reg::Hit, Reg::HitTri, Reg::HitObj]),
+        _ => c.choose(&[Reg::Hit, Reg::HitTri, Reg::HitObj]),
     }
 }
 
@@ -116,7 +116,7 @@ fn src(c: &mut Choices<'_>) -> Src {
     let reg = reg(c);
     let swizzle = if c.flag() { Swizzle::IDENTITY } else { Swizzle::from_bits(c.below(256) as u8) };
     let multiplier = match c.below(4) {
-        0 => Multiplier { negate: c.flag(), scale: c.of(&Scale::ALL) },
+        0 => Multiplier { negate: c.flag(), scale: c.choose(&Scale::ALL) },
         1 => Multiplier::MINUS_ONE,
         _ => Multiplier::ONE,
     };
@@ -132,12 +132,13 @@ fn target(c: &mut Choices<'_>) -> DstReg {
 }
 
 fn arith(c: &mut Choices<'_>) -> Arith {
-    let op = if c.flag() { c.of(&[Op::Mov, Op::Add, Op::Mul, Op::Mad, Op::Dp2h, Op::Iadd]) } else { c.of(Op::ALL) };
+    let op =
+        if c.flag() { c.choose(&[Op::Mov, Op::Add, Op::Mul, Op::Mad, Op::Dp2h, Op::Iadd]) } else { c.choose(Op::ALL) };
     let dst = Dst { reg: target(c), mask: if op.is_scalar() { Mask::W } else { mask(c) } };
     let mut arith = Arith::new(op, dst, &[src(c), src(c), src(c)]);
     if !op.writes_integer() {
         arith.sat = c.below(8) == 0;
-        arith.special = c.of(&[None, None, None, None, None, None, Some(SpecialOp::Rcp), Some(SpecialOp::Rsq)]);
+        arith.special = c.choose(&[None, None, None, None, None, None, Some(SpecialOp::Rcp), Some(SpecialOp::Rsq)]);
     }
     arith
 }
@@ -173,7 +174,7 @@ fn base(c: &mut Choices<'_>) -> Base {
 }
 
 fn offset(c: &mut Choices<'_>) -> i16 {
-    c.of(&[0, 0, 0, 1, 2, 3, 5, -1, -3, 18, 36, 100, i16::MIN, i16::MAX])
+    c.choose(&[0, 0, 0, 1, 2, 3, 5, -1, -3, 18, 36, 100, i16::MIN, i16::MAX])
 }
 
 /// A store to scratch memory, at an address that all lanes have in common or at one of each.
@@ -185,7 +186,7 @@ fn store(c: &mut Choices<'_>) -> [Instr; 3] {
     [
         w(DstReg::R(15), Op::Iand, &[index, Src::Literal(15)]),
         w(DstReg::A, Op::Ior, &[Src::component(Reg::R(15), Component::W), Src::Literal(SCRATCH_BASE)]),
-        Instr::Primary(Primary::Store { base: Base::A(Component::W), offset: c.of(&[0, 0, 1, 4]), src: src(c) }),
+        Instr::Primary(Primary::Store { base: Base::A(Component::W), offset: c.choose(&[0, 0, 1, 4]), src: src(c) }),
     ]
 }
 
@@ -205,7 +206,7 @@ fn split(c: &mut Choices<'_>) -> Split {
     let three_one = c.flag();
     first.special = None;
     first.dst.mask = Mask::from_bits(if three_one { 1 + c.below(7) } else { 1 + c.below(3) } as u8);
-    second.dst.mask = if three_one { Mask::W } else { Mask::from_bits(c.of(&[4, 12])) };
+    second.dst.mask = if three_one { Mask::W } else { Mask::from_bits(c.choose(&[4, 12])) };
     Split::new(first, second)
 }
 
@@ -222,7 +223,7 @@ fn step(c: &mut Choices<'_>, pc: u32, len: u32) -> Vec<Instr> {
         0..=4 => primary(Primary::Arith(arith(c))),
         5..=8 => primary(Primary::Arith(copy(c))),
         9..=14 => {
-            let to = c.of(&[0, 0, 0, 1, 1, 3]);
+            let to = c.choose(&[0, 0, 0, 1, 1, 3]);
             primary(Primary::Load { to, base: base(c), offset: offset(c) })
         }
         15 | 16 => primary(Primary::Load4 { base: base(c), offset: offset(c) }),

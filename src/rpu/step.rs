@@ -45,8 +45,8 @@ impl Slot {
     }
 
     /// Where it is, with a pool of `pool` columns.
-    pub fn place(self, pool: usize) -> Place {
-        Place::of(self.column(pool), pool)
+    pub fn place(self, pool: usize) -> ValueLocation {
+        ValueLocation::new(self.column(pool), pool)
     }
 
     /// The index of the column in a file that begins with a pool of `pool` columns, for the window
@@ -61,14 +61,14 @@ impl Slot {
 /// Where a value is: in the pool, or in a column of the registers and the stack, for the window at
 /// the stack's bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum ValueLocation {
     Pool(usize),
     Column(u16),
 }
 
-impl Place {
-    fn of(column: usize, pool: usize) -> Place {
-        column.checked_sub(pool).map_or(Place::Pool(column), |column| Place::Column(column as u16))
+impl ValueLocation {
+    fn new(column: usize, pool: usize) -> ValueLocation {
+        column.checked_sub(pool).map_or(ValueLocation::Pool(column), |column| ValueLocation::Column(column as u16))
     }
 }
 
@@ -217,8 +217,8 @@ impl Step {
     }
 
     /// Where a source is, with a pool of `pool` columns.
-    pub fn source(&self, source: usize, pool: usize) -> Place {
-        Place::of(self.from(source), pool)
+    pub fn source(&self, source: usize, pool: usize) -> ValueLocation {
+        ValueLocation::new(self.from(source), pool)
     }
 
     /// The column of the result, with a pool of `pool` columns.

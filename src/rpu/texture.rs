@@ -71,7 +71,7 @@ impl TexelLog {
     }
 
     /// The stores of the lanes in `mask`, in the order in which they were made.
-    pub fn of(&self, mask: u64) -> impl Iterator<Item = TexelStore> {
+    pub fn stores(&self, mask: u64) -> impl Iterator<Item = TexelStore> {
         self.stores.iter().copied().filter(move |store| mask >> store.lane & 1 != 0)
     }
 
@@ -136,7 +136,7 @@ mod tests {
     fn lanes_are_read_and_removed_separately() {
         let mut log = TexelLog::default();
         assert!((0..6).all(|i| log.push(i, i, [i as u32; 4])));
-        assert_eq!(log.of(0b1010).map(|s| s.address).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(log.stores(0b1010).map(|s| s.address).collect::<Vec<_>>(), [1, 3]);
         log.remove(0b1111);
         assert_eq!(log.take().iter().map(|s| s.address).collect::<Vec<_>>(), [4, 5]);
     }

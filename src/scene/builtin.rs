@@ -60,13 +60,13 @@ mod tests {
     use shadewright_base::text::source::SourceMap;
     use shadewright_lang::stdlib;
     use shadewright_lang::unit::ShaderInfo;
-    use shadewright_lang::{Options, rsl};
+    use shadewright_lang::{FrontEndOptions, rsl};
 
     fn compile(name: &str, text: &str) -> ShaderInfo {
         let mut sources = SourceMap::new();
         let file = sources.add(format!("{name}.sl"), None, text);
-        let unit =
-            rsl::compile(&mut sources, file, &Options::default()).unwrap_or_else(|e| panic!("{}", e.render(&sources)));
+        let unit = rsl::compile(&mut sources, file, &FrontEndOptions::default())
+            .unwrap_or_else(|e| panic!("{}", e.render(&sources)));
         assert!(unit.warnings.is_empty(), "{}", unit.warnings.render(&sources));
         unit.shaders.into_iter().find(|s| &*s.name == name).unwrap_or_else(|| panic!("no shader `{name}` in its file"))
     }

@@ -191,7 +191,7 @@ impl Camera {
         let to_camera = self.world_to_camera.as_dmat4() * to_world.as_dmat4();
         let frame = self.frame(format);
         let pixels = 0.5 * f64::from(format.height) / f64::from(frame.half_height);
-        Metric::of_camera(to_camera, pixels, !frame.orthographic, flatness)
+        Metric::for_camera(to_camera, pixels, !frame.orthographic, flatness)
     }
 
     /// The camera for an image of this format.

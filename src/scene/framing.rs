@@ -1,7 +1,7 @@
 //! Defaults for files without a camera or lights: a camera that frames the objects in three-quarter
 //! view, lights, a surface.
 
-use super::{Camera, CoShader, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderKind};
+use super::{Camera, CoShader, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderRole};
 use crate::ParamValue;
 use glam::{Mat4, Vec3};
 use shadewright_geometry::Mesh;
@@ -55,7 +55,7 @@ pub(super) fn add_plain(scene: &mut Scene, mesh: Mesh) {
         ("Kd".to_string(), ParamValue::Float(vec![0.75])),
         ("roughness".to_string(), ParamValue::Float(vec![0.15])),
     ];
-    let surface = scene.add_shader(ShaderKind::Surface, "plastic", params);
+    let surface = scene.add_shader(ShaderRole::Surface, "plastic", params);
     let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
     scene.objects.push(Object {
         name: scene.name.as_str().into(),
@@ -150,33 +150,33 @@ pub(super) fn light(scene: &mut Scene, center: Vec3, [right, up, forward]: [Vec3
     add_beam(scene, bright, center, key, true);
     add_beam(scene, dim, center, fill, false);
     let params = vec![("lightcolor".to_string(), ParamValue::Color(vec![lit.ambient]))];
-    let shader = scene.add_shader(ShaderKind::Light, "ambientlight", params);
+    let shader = scene.add_shader(ShaderRole::Light, "ambientlight", params);
     push_light(scene, shader, false);
 }
 
 /// A scene of one triangle that uses a shader, under the lights of [`frame`].
-pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
+pub(super) fn shader_scene(name: &str, kind: ShaderRole) -> Scene {
     let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
     let mesh = Mesh { positions: corners, normals: vec![Vec3::Z; 3], triangles: vec![[0, 1, 2]], ..Mesh::default() };
     let mut scene = frame(Scene::empty(name), mesh);
     let shader = scene.add_shader(kind, name, Vec::new());
     match kind {
-        ShaderKind::Surface => scene.objects.iter_mut().for_each(|o| o.surface = Some(shader)),
-        ShaderKind::Volume => {
+        ShaderRole::Surface => scene.objects.iter_mut().for_each(|o| o.surface = Some(shader)),
+        ShaderRole::Volume => {
             let attributes = Arc::new(ObjectAttributes { atmosphere: Some(shader), ..Default::default() });
             scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());
         }
-        ShaderKind::Camera => scene.camera_shader = Some(shader),
-        ShaderKind::Primitive => scene.objects.iter_mut().for_each(|o| {
+        ShaderRole::Camera => scene.camera_shader = Some(shader),
+        ShaderRole::Primitive => scene.objects.iter_mut().for_each(|o| {
             (o.mesh, o.mesh_space, o.procedural) = (Arc::default(), MeshSpace::Object, Some(shader));
         }),
-        ShaderKind::Displacement => {
+        ShaderRole::Displacement => {
             let attributes = Arc::new(ObjectAttributes { displacement: Some(shader), ..Default::default() });
             scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());
         }
-        ShaderKind::Light => push_light(&mut scene, shader, true),
-        ShaderKind::Imager => scene.imager = Some(shader),
-        ShaderKind::CoShader => {
+        ShaderRole::Light => push_light(&mut scene, shader, true),
+        ShaderRole::Imager => scene.imager = Some(shader),
+        ShaderRole::CoShader => {
             let coshaders = [CoShader { handle: name.into(), shader }].into();
             let attributes = Arc::new(ObjectAttributes { coshaders, ..Default::default() });
             scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());
@@ -192,7 +192,7 @@ fn add_beam(scene: &mut Scene, intensity: f32, at: Vec3, direction: Vec3, shadow
         ("from".to_string(), ParamValue::Point(vec![at - direction])),
         ("to".to_string(), ParamValue::Point(vec![at])),
     ];
-    let shader = scene.add_shader(ShaderKind::Light, "distantlight", params);
+    let shader = scene.add_shader(ShaderRole::Light, "distantlight", params);
     push_light(scene, shader, shadows);
 }
 

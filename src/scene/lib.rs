@@ -66,7 +66,7 @@ pub mod rib_text {
     pub use super::rib::{Lexer, Token, decode, folder_and_name, is_binary, search_path, to_text, unescape};
 }
 use shader::bytes_of_instance;
-pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderKind, is_private};
+pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderRole, is_private};
 pub use texture::TextureSource;
 pub use user_values::{UserValues, VisitedValues};
 
@@ -421,18 +421,18 @@ fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {
 
 /// A scene of one mesh, as [`open`] makes it for a mesh file: an auto-framed camera, lights, a
 /// surface.
-pub fn of_mesh(name: &str, faces: Faces) -> Scene {
+pub fn mesh_scene(name: &str, faces: Faces) -> Scene {
     framing::frame(Scene::empty(name), assemble::assemble(faces, DEFAULT_CREASE_ANGLE).mesh)
 }
 
 /// A scene of one triangle that uses a shader, with the lights that a bare mesh gets: for looking
 /// at what the shader compiles to.
-pub fn of_shader(name: &str, kind: ShaderKind) -> Scene {
-    framing::of_shader(name, kind)
+pub fn shader_scene(name: &str, kind: ShaderRole) -> Scene {
+    framing::shader_scene(name, kind)
 }
 
 fn open_mesh(
-    kind: meshfile::Kind,
+    kind: meshfile::MeshFormat,
     bytes: &[u8],
     (name, path): (&str, &Path),
     options: &OpenOptions,
@@ -571,7 +571,7 @@ impl Scene {
     }
 
     /// Adds a use of a shader whose space is the world's, which no file names.
-    fn add_shader(&mut self, kind: ShaderKind, name: &str, params: Vec<(String, ParamValue)>) -> ShaderId {
+    fn add_shader(&mut self, kind: ShaderRole, name: &str, params: Vec<(String, ParamValue)>) -> ShaderId {
         let (shader, to_world, objects) = (ShaderRef::new(name), Mat4::IDENTITY, Arc::default());
         let instance = ShaderInstance { kind, shader, params, to_world, span: None, objects };
         self.shader_instances.push(instance);

@@ -1,6 +1,6 @@
 //! A scene without the shaders that cannot be used: what can be shown is shown.
 
-use super::{CoShader, Object, ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
+use super::{CoShader, Object, ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderRole};
 use shadewright_lang::ShaderRef;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -63,8 +63,8 @@ impl Scene {
         for id in &unusable.shaders {
             let instance = &mut self.shader_instances[id.0 as usize];
             let (replacement, kept): (&str, &[&str]) = match instance.kind {
-                ShaderKind::Surface => (REPLACEMENT_SURFACE, &[]),
-                ShaderKind::Light => match standard_light(instance) {
+                ShaderRole::Surface => (REPLACEMENT_SURFACE, &[]),
+                ShaderRole::Light => match standard_light(instance) {
                     // It is that light which cannot be used.
                     (name, _) if instance.shader == *name => (NO_LIGHT, &[]),
                     light => light,
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn objects_for_which_there_is_no_room_are_left_out() {
-        let mut scene = crate::of_shader("matte", ShaderKind::Surface);
+        let mut scene = crate::shader_scene("matte", ShaderRole::Surface);
         let object = scene.objects[0].clone();
         scene.objects = (0..5).map(|i| Object { name: format!("{i}").into(), ..object.clone() }).collect();
         let unusable = Unusable { objects: [1, 3].into(), ..Unusable::default() };
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_light_that_cannot_be_used_is_the_most_similar_standard_one() {
         let instance = |name: &str, params: &[&str]| ShaderInstance {
-            kind: ShaderKind::Light,
+            kind: ShaderRole::Light,
             shader: ShaderRef::new(name),
             params: params.iter().map(|name| (name.to_string(), ParamValue::Float(vec![1.0]))).collect(),
             to_world: Mat4::IDENTITY,

@@ -15,7 +15,7 @@ pub struct ShaderId(pub u32);
 
 /// The kind of shader: its purpose in a scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ShaderKind {
+pub enum ShaderRole {
     /// Colors a surface.
     Surface,
     /// Emits light.
@@ -34,43 +34,43 @@ pub enum ShaderKind {
     Primitive,
 }
 
-impl ShaderKind {
+impl ShaderRole {
     /// All of them.
-    pub const ALL: [ShaderKind; 8] = [
-        ShaderKind::Surface,
-        ShaderKind::Displacement,
-        ShaderKind::Volume,
-        ShaderKind::Light,
-        ShaderKind::Imager,
-        ShaderKind::CoShader,
-        ShaderKind::Camera,
-        ShaderKind::Primitive,
+    pub const ALL: [ShaderRole; 8] = [
+        ShaderRole::Surface,
+        ShaderRole::Displacement,
+        ShaderRole::Volume,
+        ShaderRole::Light,
+        ShaderRole::Imager,
+        ShaderRole::CoShader,
+        ShaderRole::Camera,
+        ShaderRole::Primitive,
     ];
 
     /// The word that declares such a shader in RSL; of cameras and primitives, which only RTSL has,
     /// what they are.
     pub fn keyword(self) -> &'static str {
         match self {
-            ShaderKind::Surface => "surface",
-            ShaderKind::Light => "light",
-            ShaderKind::Volume => "volume",
-            ShaderKind::Displacement => "displacement",
-            ShaderKind::Imager => "imager",
-            ShaderKind::CoShader => "class",
-            ShaderKind::Camera => "camera",
-            ShaderKind::Primitive => "primitive",
+            ShaderRole::Surface => "surface",
+            ShaderRole::Light => "light",
+            ShaderRole::Volume => "volume",
+            ShaderRole::Displacement => "displacement",
+            ShaderRole::Imager => "imager",
+            ShaderRole::CoShader => "class",
+            ShaderRole::Camera => "camera",
+            ShaderRole::Primitive => "primitive",
         }
     }
 }
 
-impl From<abi::ShaderKind> for ShaderKind {
+impl From<abi::ShaderKind> for ShaderRole {
     fn from(kind: abi::ShaderKind) -> Self {
         match kind {
-            abi::ShaderKind::Surface => ShaderKind::Surface,
-            abi::ShaderKind::Light => ShaderKind::Light,
-            abi::ShaderKind::Volume => ShaderKind::Volume,
-            abi::ShaderKind::Displacement => ShaderKind::Displacement,
-            abi::ShaderKind::Imager => ShaderKind::Imager,
+            abi::ShaderKind::Surface => ShaderRole::Surface,
+            abi::ShaderKind::Light => ShaderRole::Light,
+            abi::ShaderKind::Volume => ShaderRole::Volume,
+            abi::ShaderKind::Displacement => ShaderRole::Displacement,
+            abi::ShaderKind::Imager => ShaderRole::Imager,
         }
     }
 }
@@ -79,7 +79,7 @@ impl From<abi::ShaderKind> for ShaderKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShaderInstance {
     /// The kind of shader that it is used as.
-    pub kind: ShaderKind,
+    pub kind: ShaderRole,
     /// The shader that the scene names, searched for on the shader search path.
     pub shader: ShaderRef,
     /// The parameters that the scene gives, in its order; the rest keep the shader's defaults. No

@@ -9,7 +9,7 @@ use super::framing::{self, Handedness, Lit};
 use super::meshfile::mtl::{self, Map, Material};
 use super::meshfile::{MaterialNames, NO_MATERIAL};
 use super::{HitMode, Integrator, MeshSpace, Object, ObjectAttributes, OpenOptions, ParamValue};
-use super::{Scene, ShaderKind, TextureSource, Visibility};
+use super::{Scene, ShaderRole, TextureSource, Visibility};
 use glam::{Mat4, Vec2, Vec3};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::log::FileLog;
@@ -146,14 +146,14 @@ fn part_of(mesh: &Mesh, triangles: &[u32]) -> Mesh {
         })
     };
     let corners: Vec<[u32; 3]> = triangles.iter().map(|&t| mesh.triangles[t as usize].map(&mut number)).collect();
-    fn of_used<T: Copy>(values: &[T], used: &[u32]) -> Vec<T> {
+    fn keep_used<T: Copy>(values: &[T], used: &[u32]) -> Vec<T> {
         if values.is_empty() { Vec::new() } else { used.iter().map(|&i| values[i as usize]).collect() }
     }
     Mesh {
-        positions: of_used(&mesh.positions, &used),
-        normals: of_used(&mesh.normals, &used),
-        st: of_used(&mesh.st, &used),
-        vertex_colors: of_used(&mesh.vertex_colors, &used),
+        positions: keep_used(&mesh.positions, &used),
+        normals: keep_used(&mesh.normals, &used),
+        st: keep_used(&mesh.st, &used),
+        vertex_colors: keep_used(&mesh.vertex_colors, &used),
         triangles: corners,
         ..Mesh::default()
     }
@@ -205,9 +205,9 @@ impl Maker<'_> {
                     IN_CLASS.iter().find(|(shader, _)| *shader == name).map_or(name, |(_, class)| class.to_string())
                 };
                 let params = self.params.into_iter().map(|(name, value)| (own(name), value)).collect();
-                self.scene.add_shader(ShaderKind::Surface, CLASS, params)
+                self.scene.add_shader(ShaderRole::Surface, CLASS, params)
             }
-            false => self.scene.add_shader(ShaderKind::Surface, SHADER, self.params),
+            false => self.scene.add_shader(ShaderRole::Surface, SHADER, self.params),
         };
         let hit_mode = if material.opacity < 1.0 || has_opacity_map { HitMode::Shader } else { HitMode::Opaque };
         let visibility = Visibility { hit_mode: Some(hit_mode), ..Visibility::default() };

@@ -59,7 +59,7 @@ impl Surface {
             return self.face_outward();
         }
         let mut agreeing = self.triangles.clone();
-        match Shells::of(&mut agreeing) {
+        match Shells::new(&mut agreeing) {
             Ok(shells) => {
                 self.turned.clone_from(&shells.turned);
                 self.nest(&shells, bvh);

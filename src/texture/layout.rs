@@ -48,7 +48,7 @@ pub const FARTHEST: f32 = 1e30;
 /// The kind of texture that a descriptor describes, as its first vector says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Kind {
+pub enum TextureKind {
     /// Nothing: there is no such texture.
     Missing = 0,
     /// An image, flat or of all directions by latitude and longitude.
@@ -73,7 +73,7 @@ pub fn missing(address: u32) -> [[u32; 4]; MISSING_VECTORS as usize] {
     let one = 1.0f32.to_bits();
     // The one texel is whatever lies there: nobody looks at its channels.
     let level = [one, one, 0, address + 2];
-    [[one, one, 0, Kind::Missing as u32], [0; 4], level, level]
+    [[one, one, 0, TextureKind::Missing as u32], [0; 4], level, level]
 }
 
 /// Vectors of the descriptor that [`missing`] makes.
@@ -94,7 +94,9 @@ pub fn append_cube(image: &mut Vec<[u32; 4]>, faces: &[Arc<Pyramid>], zoom: f32)
     let descriptor = image.len() as u32;
     let channels = faces.iter().map(|f| f.channels).min().unwrap_or(0);
     let first = &faces[0].levels[0];
-    image.push([first.width as f32, first.height as f32, channels as f32, Kind::Cube as u32 as f32].map(f32::to_bits));
+    image.push(
+        [first.width as f32, first.height as f32, channels as f32, TextureKind::Cube as u32 as f32].map(f32::to_bits),
+    );
     image.push([zoom.to_bits(), 0, 0, 0]);
     image.extend(addresses.iter().map(|&address| [address, 0, 0, 0]));
     descriptor
@@ -104,7 +106,7 @@ pub fn append_cube(image: &mut Vec<[u32; 4]>, faces: &[Arc<Pyramid>], zoom: f32)
 pub fn append_depths(image: &mut Vec<[u32; 4]>, map: &DepthMap) -> u32 {
     let descriptor = image.len() as u32;
     let (width, height) = (map.width, map.height);
-    image.push([width as f32, height as f32, 1.0, Kind::Depth as u32 as f32].map(f32::to_bits));
+    image.push([width as f32, height as f32, 1.0, TextureKind::Depth as u32 as f32].map(f32::to_bits));
     image.push([0; 4]);
     let row = width + 2;
     let texel = descriptor + DEPTH_DESCRIPTOR + row + 1;
@@ -137,7 +139,7 @@ pub fn append_points(image: &mut Vec<[u32; 4]>, cloud: &PointCloud) -> u32 {
     let size = 2 + channels;
     let first = POINTS as usize + channels;
     image.extend(missing(descriptor));
-    image[descriptor as usize][3] = (Kind::Points as u32 as f32).to_bits();
+    image[descriptor as usize][3] = (TextureKind::Points as u32 as f32).to_bits();
     let positions: Vec<[f32; 3]> = cloud.points.iter().map(|p| p.position).collect();
     let radii = radii(cloud, &positions);
     let largest = radii.iter().copied().fold(0.0, f32::max);
@@ -180,7 +182,7 @@ pub fn append(image: &mut Vec<[u32; 4]>, pyramid: &Pyramid, wraps: Wraps) -> u32
     let float = |x: u32| (x as f32).to_bits();
     let finest = &pyramid.levels[0];
     let periodic = wraps.map(|w| float(u32::from(w == Wrap::Periodic)));
-    image.push([float(finest.width), float(finest.height), float(pyramid.channels), float(Kind::Image as u32)]);
+    image.push([float(finest.width), float(finest.height), float(pyramid.channels), float(TextureKind::Image as u32)]);
     image.push([periodic[0], periodic[1], pyramid.levels.len() as u32 - 1, 0]);
     let count = pyramid.levels.len() as u32;
     let mut next = descriptor + LEVELS + count + 1;
@@ -203,12 +205,12 @@ pub fn append(image: &mut Vec<[u32; 4]>, pyramid: &Pyramid, wraps: Wraps) -> u32
 /// descriptors of their own.
 pub fn descriptor_vectors(image: &[[u32; 4]], address: u32) -> u32 {
     let [head, second] = [0, 1].map(|k| image.get((address + k) as usize).copied().unwrap_or_default());
-    let is = |kind: Kind| f32::from_bits(head[3]) == kind as u32 as f32;
-    if is(Kind::Image) {
+    let is = |kind: TextureKind| f32::from_bits(head[3]) == kind as u32 as f32;
+    if is(TextureKind::Image) {
         LEVELS + second[2] + 2
-    } else if is(Kind::Cube) {
+    } else if is(TextureKind::Cube) {
         CUBE_VECTORS as u32
-    } else if is(Kind::Depth) {
+    } else if is(TextureKind::Depth) {
         DEPTH_DESCRIPTOR
     } else {
         MISSING_VECTORS
@@ -217,7 +219,7 @@ pub fn descriptor_vectors(image: &[[u32; 4]], address: u32) -> u32 {
 
 /// The addresses of a texture's descriptors: its own, then those of a cube's faces.
 pub fn descriptors(image: &[[u32; 4]], address: u32) -> Vec<u32> {
-    let is_cube = |head: &[u32; 4]| f32::from_bits(head[3]) == Kind::Cube as u32 as f32;
+    let is_cube = |head: &[u32; 4]| f32::from_bits(head[3]) == TextureKind::Cube as u32 as f32;
     let faces = if image.get(address as usize).is_some_and(is_cube) { FACES..FACES + 6 } else { 0..0 };
     let face = |k: u32| image.get((address + k) as usize).map(|entry| entry[0]);
     std::iter::once(address).chain(faces.filter_map(face)).collect()

@@ -9,7 +9,7 @@ use super::interface::Interface;
 use super::screen::{Screen, ScreenError};
 use super::settings::Theme;
 use super::timing::{History, Stopwatch};
-use super::{Options, Statistics, ViewerError};
+use super::{Statistics, ViewerError, ViewerOptions};
 use egui::{Color32, ViewportId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ struct Wake;
 ///
 /// # Errors
 /// When there is no display, or nothing can draw on it.
-pub fn run(options: Options) -> Result<Statistics, ViewerError> {
+pub fn run(options: ViewerOptions) -> Result<Statistics, ViewerError> {
     let event_loop = EventLoop::<Wake>::with_user_event().build().map_err(|e| ViewerError::NoDisplay(e.to_string()))?;
     let proxy = event_loop.create_proxy();
     let mut app = App::new(options, proxy);
@@ -71,7 +71,7 @@ struct App {
 }
 
 impl App {
-    fn new(options: Options, proxy: EventLoopProxy<Wake>) -> Self {
+    fn new(options: ViewerOptions, proxy: EventLoopProxy<Wake>) -> Self {
         // The loop may have ended before a thread sends its last event.
         let sender = proxy.clone();
         let wake = Arc::new(move || {
@@ -84,7 +84,7 @@ impl App {
             next_frame: None,
             failures: 0,
             failure: None,
-            frames: History::of(FRAMES_KEPT),
+            frames: History::with_capacity(FRAMES_KEPT),
             title: String::new(),
         }
     }

@@ -7,7 +7,7 @@ use super::model::{Action, Model, Notice};
 use super::settings::{Panel, Settings};
 use super::ui::{self, Chrome, Panels};
 use super::workers::{Command, Workers};
-use super::{Options, workers};
+use super::{ViewerOptions, workers};
 use shadewright_image::file as image_file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,12 +27,12 @@ pub struct Interface {
 
 impl Interface {
     /// Starts the worker threads. They call `wake` when they have events.
-    pub fn new(options: Options, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(options: ViewerOptions, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let file = Settings::usual_file();
         let settings = file.as_deref().map(Settings::read).unwrap_or_default();
         let mut display = settings.display;
         display.backend = options.backend.unwrap_or(display.backend);
-        let workers = Workers::start(workers::Options::from(&options), wake);
+        let workers = Workers::start(workers::WorkerOptions::from(&options), wake);
         let mut model = Model::new(options.source, display);
         if let Some(samples) = options.samples {
             model.apply(Action::SetSamples(Some(samples)));

@@ -31,11 +31,11 @@ use thiserror::Error;
 
 /// How to open the window.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ViewerOptions {
     /// The scene.
     pub source: Source,
     /// How it is read and linked.
-    pub project: project::Options,
+    pub project: project::ProjectOptions,
     /// The back end whose image is shown at first; `None` for the last one used.
     pub backend: Option<Backend>,
     /// Part of the name of the GPU adapter to draw on; `None` for the best one.

@@ -5,7 +5,7 @@
 //! queues [`Command`]s for the worker threads in [`Model::commands`]. [`Model::handle`] processes
 //! their events. Nothing here draws, waits or touches files.
 
-use super::array::{ArrayRequest, ArrayRun, Stage};
+use super::array::{ArrayPhase, ArrayRequest, ArrayRun};
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
 use super::timing::History;
@@ -13,7 +13,7 @@ use super::workers::{Command, Diverged, Event, Probed, Shown};
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 use shadewright_project::inspect::Inspection;
-use shadewright_project::{Failure, InstanceId, OptionEdits, Source, State, View};
+use shadewright_project::{Failure, InstanceId, OptionEdits, ProjectState, Source, View};
 use shadewright_render::Backend;
 use shadewright_scene::{Format, ParamValue};
 use std::path::PathBuf;
@@ -127,7 +127,7 @@ const PLOTTED: usize = 240;
 
 impl Default for BackendState {
     fn default() -> Self {
-        Self { shown: None, preparing: false, kernels: [0, 0], failure: None, passes: History::of(PLOTTED) }
+        Self { shown: None, preparing: false, kernels: [0, 0], failure: None, passes: History::with_capacity(PLOTTED) }
     }
 }
 
@@ -172,7 +172,7 @@ pub struct ArrayModel {
     /// The pending request.
     pub asked: Option<ArrayRequest>,
     /// The stage that the work on it has reached.
-    pub stage: Option<Stage>,
+    pub stage: Option<ArrayPhase>,
     /// The latest simulation; kept until the next.
     pub run: Option<Arc<ArrayRun>>,
     /// The error, if the last one failed.
@@ -257,7 +257,7 @@ pub struct Model {
     /// How long the program of the scene took to specialize; `None` while it is not.
     pub specialized_in: Option<Duration>,
     /// The last scene that linked.
-    pub state: Option<Arc<State>>,
+    pub state: Option<Arc<ProjectState>>,
     /// Why the current scene cannot be rendered.
     pub failure: Option<Arc<Failure>>,
     /// One for each of [`Backend::INTERACTIVE`], in its order.
@@ -308,7 +308,7 @@ impl Model {
             divergence: DivergenceModel::default(),
             inspected: Inspected::default(),
             array: ArrayModel::default(),
-            frames: History::of(PLOTTED),
+            frames: History::with_capacity(PLOTTED),
             notices: Vec::new(),
             commands: Vec::new(),
             navigation: None,
@@ -538,7 +538,7 @@ impl Model {
         self.state.as_ref().is_some_and(|known| known.version == state)
     }
 
-    fn load(&mut self, state: Arc<State>) {
+    fn load(&mut self, state: Arc<ProjectState>) {
         self.busy = None;
         self.specialized_in = None;
         // Errors in files remain after an edit of the last good state.
@@ -604,11 +604,11 @@ pub(super) mod tests {
     use std::time::Duration;
 
     /// A state of a small scene.
-    pub fn state(text: &str) -> Arc<State> {
+    pub fn state(text: &str) -> Arc<ProjectState> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("scene.rib");
         std::fs::write(&path, text).unwrap();
-        match Project::new(Source::File(path), project::Options::default()).refresh() {
+        match Project::new(Source::File(path), project::ProjectOptions::default()).refresh() {
             Outcome::Ready(state) => state,
             other => panic!("{other:?}"),
         }

@@ -42,7 +42,7 @@ pub struct History {
 
 impl History {
     /// Keeps up to `most` times.
-    pub fn of(most: usize) -> Self {
+    pub fn with_capacity(most: usize) -> Self {
         Self { times: VecDeque::new(), most }
     }
 
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_history_keeps_the_latest_and_knows_its_quantiles() {
-        let mut history = History::of(5);
+        let mut history = History::with_capacity(5);
         assert_eq!(history.quantile(0.5), Duration::ZERO);
         (0..10).for_each(|i| history.push(Duration::from_millis(i)));
         assert_eq!(history.len(), 5);

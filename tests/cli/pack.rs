@@ -16,9 +16,9 @@ const HEAD: &str = "Format 24 18 1\nPixelSamples 1 1\nProjection \"perspective\"
 const FLAT: &str = "surface flat(string map = \"\") { Ci = texture(map, s, t); Oi = 1; }\n";
 
 /// A folder for scenes (`in`) and what is made of them.
-struct Place(TempDir);
+struct Workspace(TempDir);
 
-impl Place {
+impl Workspace {
     fn new(files: &[(&str, &str)]) -> Self {
         let place = Self(tempfile::tempdir().expect("a folder"));
         fs::create_dir_all(place.at("in")).expect("a folder");
@@ -135,7 +135,7 @@ const GRAY: [[u8; 3]; 2] = [[90, 90, 90], [220, 210, 200]];
 /// and backslashes, in archives of archives, compressed, in headers of headers.
 #[test]
 fn a_scene_of_many_folders_renders_alone() {
-    let place = Place::new(&[
+    let place = Workspace::new(&[
         ("in/scene/my shaders/parts/a.h", "#include \"b.h\"\n#include <light.h>\n"),
         ("in/scene/my shaders/parts/b.h", "#include \"../../../lib/inc/scale.h\"\n"),
         ("in/lib/inc/scale.h", "#define SCALE 0.9\n"),
@@ -227,7 +227,7 @@ fn a_scene_of_many_folders_renders_alone() {
 fn scenes_of_the_repository_render_alone() {
     let render = ["--size", "24x18", "--spp", "1"];
     for scene in ["assets/gallery/agate.rib", "assets/scenes/textures.rib", "assets/pfman/languages.rib"] {
-        let place = Place::new(&[]);
+        let place = Workspace::new(&[]);
         let scene = repository(scene);
         let scene = scene.to_str().expect("a path");
         let before = place.render(scene, &render);
@@ -243,7 +243,7 @@ fn scenes_of_the_repository_render_alone() {
 /// of earlier ones.
 #[test]
 fn every_frame_of_a_scene_renders_alone() {
-    let place = Place::new(&[("in/flat.sl", FLAT), ("in/two.sl", &FLAT.replace("flat", "two"))]);
+    let place = Workspace::new(&[("in/flat.sl", FLAT), ("in/two.sl", &FLAT.replace("flat", "two"))]);
     place.image("in/1/a.ppm", RED);
     place.image("in/2/a.ppm", GREEN);
     place.image("in/lib/a.ppm", BLUE);
@@ -260,7 +260,7 @@ fn every_frame_of_a_scene_renders_alone() {
         Translate -2 0 0\nSurface \"flat\" \"map\" [\"first.tx\"]\nSphere 0.6 -0.6 0.6 360\nWorldEnd\nFrameEnd\n"
     );
     place.write("in/scene.rib", scene);
-    let render = |place: &Place, scene: &str| {
+    let render = |place: &Workspace, scene: &str| {
         place.run(&["render", scene, "--backend", "rpu", "-o", "f.#.exr"]);
         ["f.1.exr", "f.2.exr"].map(|name| pixels(&place.at(name)))
     };
@@ -277,7 +277,7 @@ fn every_frame_of_a_scene_renders_alone() {
 
 #[test]
 fn frames_that_are_not_read_have_their_files_too() {
-    let place = Place::new(&[("in/flat.sl", FLAT)]);
+    let place = Workspace::new(&[("in/flat.sl", FLAT)]);
     place.image("in/a.ppm", RED);
     place.image("in/x/b.ppm", GREEN);
     let frame = |number, path, map| {
@@ -293,7 +293,7 @@ fn frames_that_are_not_read_have_their_files_too() {
 
 #[test]
 fn a_name_that_is_another_file_in_each_frame_is_reported() {
-    let place = Place::new(&[("in/scene/flat.sl", FLAT), ("in/scene/p/q/x", ""), ("in/scene/r/s/x", "")]);
+    let place = Workspace::new(&[("in/scene/flat.sl", FLAT), ("in/scene/p/q/x", ""), ("in/scene/r/s/x", "")]);
     place.image("in/scene/p/a.ppm", RED);
     place.image("in/scene/r/a.ppm", GREEN);
     let frame = |number, path| {
@@ -314,7 +314,7 @@ fn a_name_that_is_another_file_in_each_frame_is_reported() {
 
 #[test]
 fn a_gltf_scene_has_its_buffers_and_images() {
-    let place = Place::new(&[]);
+    let place = Workspace::new(&[]);
     let points: [f32; 9] = [-1.0, -1.0, 0.0, 1.0, -1.0, 0.0, 0.0, 1.0, 0.0];
     let buffer: Vec<u8> = points.iter().chain(&[0.0, 0.0, 1.0, 0.0, 0.5, 1.0]).flat_map(|x| x.to_le_bytes()).collect();
     place.write("in/lib/tri angle.bin", &buffer);
@@ -352,7 +352,7 @@ fn a_gltf_scene_has_its_buffers_and_images() {
 
 #[test]
 fn a_mesh_has_its_materials_and_textures() {
-    let place = Place::new(&[
+    let place = Workspace::new(&[
         (
             "in/scene/mesh.obj",
             "mtllib ..\\lib\\parts.mtl\nmtllib own.mtl none.mtl\nv -1 -1 0\nv 1 -1 0\nv 0 1 0\nv 2 1 0\n\
@@ -380,7 +380,7 @@ fn a_mesh_has_its_materials_and_textures() {
 /// `bytes` of binary RIB: a string with its length, requests defined.
 #[test]
 fn binary_and_compressed_scenes_stay_so_unless_a_name_changes() {
-    let place = Place::new(&[("in/scene/flat.sl", FLAT)]);
+    let place = Workspace::new(&[("in/scene/flat.sl", FLAT)]);
     place.image("in/scene/a.ppm", RED);
     place.image("in/lib/b.ppm", GREEN);
     let binary = |map: &str| {
@@ -410,7 +410,7 @@ fn binary_and_compressed_scenes_stay_so_unless_a_name_changes() {
 
 #[test]
 fn texts_in_other_encodings_keep_their_bytes() {
-    let place = Place::new(&[]);
+    let place = Workspace::new(&[]);
     place.image("in/lib/b.ppm", GREEN);
     let shader =
         |name: &str| [b"/* caf\xe9 */ ", &FLAT.replace("flat(string map = \"\")", name).into_bytes()[..]].concat();
@@ -433,7 +433,7 @@ fn texts_in_other_encodings_keep_their_bytes() {
 #[cfg(unix)]
 fn links_are_followed_and_a_texture_is_copied_once() {
     use std::os::unix::fs::symlink;
-    let place = Place::new(&[("in/scene/flat.sl", FLAT)]);
+    let place = Workspace::new(&[("in/scene/flat.sl", FLAT)]);
     place.image("in/lib/v3.ppm", RED);
     place.write(
         "in/scene/scene.rib",
@@ -457,7 +457,7 @@ fn links_are_followed_and_a_texture_is_copied_once() {
 #[test]
 #[cfg(target_os = "linux")]
 fn names_that_differ_in_case_only_become_others() {
-    let place = Place::new(&[("in/flat.sl", FLAT)]);
+    let place = Workspace::new(&[("in/flat.sl", FLAT)]);
     place.image("in/Wood.ppm", RED);
     place.image("in/wood.ppm", GREEN);
     let scene = format!(
@@ -473,7 +473,7 @@ fn names_that_differ_in_case_only_become_others() {
 #[test]
 fn shaders_by_paths_and_in_files_of_other_names_are_found() {
     let class = "class Glow : rt_Material;\npublic color tint = color(1.0);\nvoid shade() { rt_SampleColor = tint; }\n";
-    let place = Place::new(&[
+    let place = Workspace::new(&[
         ("in/lib/glow.rtsl", class),
         ("in/scene/all.sl", &(FLAT.replace("flat", "other") + "light gone() {}\n")),
         ("in/scene/unused.sl", "surface nobody() {}\n"),
@@ -497,7 +497,7 @@ fn shaders_by_paths_and_in_files_of_other_names_are_found() {
 /// Names that shaders or programs make cannot be changed: each is reported where it is made.
 #[test]
 fn names_that_are_made_elsewhere_are_reported() {
-    let place = Place::new(&[(
+    let place = Workspace::new(&[(
         "in/scene/made.sl",
         "surface made(string folder = \"\")\n{\n    Ci = texture(concat(folder, \"/a.ppm\"), s, t); Oi = 1;\n}\n",
     )]);
@@ -531,7 +531,7 @@ fn names_that_are_made_elsewhere_are_reported() {
 
 #[test]
 fn what_is_missing_or_not_allowed_is_reported_and_the_rest_is_packed() {
-    let place = Place::new(&[("in/scene/flat.sl", FLAT), ("in/secret.rib", "Sphere 1 -1 1 360\n")]);
+    let place = Workspace::new(&[("in/scene/flat.sl", FLAT), ("in/secret.rib", "Sphere 1 -1 1 360\n")]);
     place.image("in/scene/a.ppm", RED);
     place.write(
         "in/scene/scene.rib",
@@ -561,7 +561,7 @@ fn what_is_missing_or_not_allowed_is_reported_and_the_rest_is_packed() {
 
 #[test]
 fn hostile_archives_end() {
-    let place = Place::new(&[("in/self.rib", "ReadArchive \"self.rib\"\nSphere 1 -1 1 360\n")]);
+    let place = Workspace::new(&[("in/self.rib", "ReadArchive \"self.rib\"\nSphere 1 -1 1 360\n")]);
     place.write(
         "in/twice.rib",
         format!("{HEAD}WorldBegin\nReadArchive \"self.rib\"\nReadArchive \"0.rib\"\nWorldEnd\n"),
@@ -582,7 +582,7 @@ fn hostile_archives_end() {
 
 #[test]
 fn a_pack_is_updated_and_no_other_folder_is_replaced() {
-    let place = Place::new(&[("in/flat.sl", FLAT), ("other/scene.rib", "WorldBegin WorldEnd")]);
+    let place = Workspace::new(&[("in/flat.sl", FLAT), ("other/scene.rib", "WorldBegin WorldEnd")]);
     place.image("in/a.ppm", RED);
     place.write("in/scene.rib", format!("{HEAD}WorldBegin\n{}WorldEnd\n", ball("flat", "a.ppm")));
     let listed = String::from_utf8(place.run(&["pack", "in/scene.rib", "-o", "packed", "--dry-run"]).stdout);
@@ -615,15 +615,15 @@ fn a_pack_is_updated_and_no_other_folder_is_replaced() {
 /// The library function, which other programs and commands call.
 #[test]
 fn an_interrupted_pack_leaves_nothing() {
-    use shadewright::pack::{Options, PackError, Step, Watch, pack};
+    use shadewright::pack::{PackError, PackOptions, Step, Watch, pack};
     use std::ops::ControlFlow;
-    let place = Place::new(&[("in/scene.rib", &format!("{HEAD}WorldBegin\nSphere 1 -1 1 360\nWorldEnd\n"))]);
+    let place = Workspace::new(&[("in/scene.rib", &format!("{HEAD}WorldBegin\nSphere 1 -1 1 360\nWorldEnd\n"))]);
     let [scene, out] = ["in/scene.rib", "packed"].map(|path| place.at(path));
     let until = |last: fn(Step) -> bool| {
         pack(
             &scene,
             &out,
-            &Options::default(),
+            &PackOptions::default(),
             Watch(&|step| match last(step) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),

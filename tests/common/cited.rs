@@ -109,7 +109,7 @@ pub fn of_text(name: &str, text: &str) -> Vec<Cited> {
     let mut found = Vec::new();
     for (kind, part) in parts(form(name), text) {
         let mut reader = Reader { name, found: &mut found };
-        if kind == Kind::Code { reader.block(&part) } else { reader.read(&part) }
+        if kind == LineKind::Code { reader.block(&part) } else { reader.read(&part) }
     }
     found
 }
@@ -119,7 +119,7 @@ type Part<'a> = Vec<(usize, &'a str)>;
 
 /// The part that a line has in a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LineKind {
     /// Markdown, which goes on on the next line.
     Text,
     /// Markdown on one line: a message.
@@ -131,40 +131,40 @@ enum Kind {
 }
 
 /// The parts of a text that have sentences or commands.
-fn parts(form: Form, text: &str) -> Vec<(Kind, Part<'_>)> {
-    let mut parts: Vec<(Kind, Part<'_>)> = Vec::new();
+fn parts(form: Form, text: &str) -> Vec<(LineKind, Part<'_>)> {
+    let mut parts: Vec<(LineKind, Part<'_>)> = Vec::new();
     let mut is_inside = false;
     for (i, line) in text.lines().enumerate() {
         let (kind, line) = read(form, line, &mut is_inside);
         match parts.last_mut() {
-            Some((last, part)) if *last == kind && kind != Kind::Message => part.push((i + 1, line)),
+            Some((last, part)) if *last == kind && kind != LineKind::Message => part.push((i + 1, line)),
             _ => parts.push((kind, vec![(i + 1, line)])),
         }
     }
-    parts.retain(|(kind, _)| *kind != Kind::Other);
+    parts.retain(|(kind, _)| *kind != LineKind::Other);
     parts
 }
 
 /// The part that a line has, and its text without the signs of a comment. `is_inside` tells whether it stands
 /// in a comment of several lines, and whether the next one does.
-fn read<'a>(form: Form, line: &'a str, is_inside: &mut bool) -> (Kind, &'a str) {
+fn read<'a>(form: Form, line: &'a str, is_inside: &mut bool) -> (LineKind, &'a str) {
     let trimmed = line.trim_start();
     let was_inside = *is_inside;
     match form {
-        Form::Markdown => (Kind::Text, line),
-        Form::Rust | Form::Shader if trimmed.starts_with("//") => (Kind::Text, comment(trimmed)),
-        Form::Script | Form::Shell if trimmed.starts_with('#') => (Kind::Text, comment(trimmed)),
-        Form::Rust => (Kind::Message, trimmed),
-        Form::Shell => (Kind::Code, trimmed),
+        Form::Markdown => (LineKind::Text, line),
+        Form::Rust | Form::Shader if trimmed.starts_with("//") => (LineKind::Text, comment(trimmed)),
+        Form::Script | Form::Shell if trimmed.starts_with('#') => (LineKind::Text, comment(trimmed)),
+        Form::Rust => (LineKind::Message, trimmed),
+        Form::Shell => (LineKind::Code, trimmed),
         Form::Shader => {
             *is_inside = (was_inside || line.contains("/*")) && !line.contains("*/");
-            if was_inside || line.contains("/*") { (Kind::Text, trimmed) } else { (Kind::Other, line) }
+            if was_inside || line.contains("/*") { (LineKind::Text, trimmed) } else { (LineKind::Other, line) }
         }
         Form::Script => {
             *is_inside ^= line.matches("\"\"\"").count() % 2 == 1;
-            if was_inside || *is_inside { (Kind::Text, line) } else { (Kind::Other, line) }
+            if was_inside || *is_inside { (LineKind::Text, line) } else { (LineKind::Other, line) }
         }
-        Form::Other => (Kind::Other, line),
+        Form::Other => (LineKind::Other, line),
     }
 }
 

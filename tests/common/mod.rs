@@ -160,13 +160,13 @@ pub fn cost(source: &str, calls: &[Vec<Const>], without: &[&str]) -> Cost {
 pub fn cost_under(source: &str, calls: &[Vec<Const>], without: &[&str], convention: rpu::Convention) -> Cost {
     let mut sources = SourceMap::new();
     let file = sources.add("f.sl", None, source);
-    let unit = rsl::compile(&mut sources, file, &lang::Options::default());
+    let unit = rsl::compile(&mut sources, file, &lang::FrontEndOptions::default());
     let mut module = unit.unwrap_or_else(|d| panic!("{}", d.render(&sources))).module;
     module.function_mut("f").expect("a function `f`").kind = FunctionKind::Entry(EntryPoint::Other);
     let mut plain = module.clone();
     Pipeline::none().run(&mut plain, &mut ()).expect("the rules of the IR are kept");
     let expected = Evaluator.run(&plain, "f", calls).unwrap();
-    let mut options = rpu::Options { convention, ..rpu::Options::default() };
+    let mut options = rpu::RpuOptions { convention, ..rpu::RpuOptions::default() };
     let of_the_ir: Vec<String> =
         without.iter().filter(|name| !options.passes.set(name, false)).map(|name| format!("-{name}")).collect();
     let pipeline = Pipeline::parse(&of_the_ir.join(",")).expect("the passes exist");

@@ -13,7 +13,7 @@ mod interval;
 
 use interval::{Interval, Known, Risk};
 use rayon::prelude::*;
-use shadewright::codegen::rpu::{Convention, Options};
+use shadewright::codegen::rpu::{Convention, RpuOptions};
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::random::{Random, Shape, arguments, module};
 use shadewright::ir::{Const, Module, Type};
@@ -155,7 +155,7 @@ fn random_programs_give_the_evaluators_bits_on_every_engine_and_under_every_conv
         }
         // Optimized programs and original ones under each.
         let convention = if seed % 4 < 2 { Convention::Mixed } else { Convention::Interprocedural };
-        let timed = TimedRpu { options: Options { convention, ..Options::default() }, config: Config::default() };
+        let timed = TimedRpu { options: RpuOptions { convention, ..RpuOptions::default() }, config: Config::default() };
         let name = format!("the timed RPU, {convention:?}");
         draw.assert_equal(&name, &calls, &draw.results(&name, &timed, &calls));
     });

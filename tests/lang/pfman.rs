@@ -3,7 +3,7 @@
 use crate::common::{shadewright, stderr};
 use shadewright::image::file;
 use shadewright::ir::{HostFunction, HostFunctions};
-use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::project::{Outcome, Project, ProjectOptions, Source};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Renderer};
@@ -90,7 +90,7 @@ fn a_program_registers_functions_that_shaders_call_with_their_parameters() {
     let ramp = HostFunction::new(&[1, 3], 3, |x| vec![x[1] * x[0], x[2] * x[0], x[3] * x[0]]);
     let folder = folder("Surface \"host.pfman:s\" \"k\" [0.25]");
     fs::write(folder.path().join("host.pfman"), HOST).expect("it can be written");
-    let options = Options { host: HostFunctions::default().with("ramp", ramp), ..Options::default() };
+    let options = ProjectOptions { host: HostFunctions::default().with("ramp", ramp), ..ProjectOptions::default() };
     let mut project = Project::new(Source::File(folder.path().join("s.rib")), options);
     let state = match project.refresh() {
         Outcome::Ready(state) => state,

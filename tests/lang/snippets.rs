@@ -13,7 +13,7 @@ use shadewright::abi::EntryPoint;
 use shadewright::ir::passes::{Pipeline, derivatives};
 use shadewright::ir::{Const, FunctionKind, Module};
 use shadewright::lang::unit::ShaderUnit;
-use shadewright::lang::{Options, Unit, registry};
+use shadewright::lang::{FrontEndOptions, Unit, registry};
 use shadewright::render::BackendOptions;
 use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, RunnerInfo, Words, runners};
 use shadewright::text::source::SourceMap;
@@ -40,8 +40,8 @@ fn arguments(snippet: &Snippet) -> Vec<Const> {
 fn module(snippet: &Snippet) -> Result<Module, String> {
     let mut sources = SourceMap::new();
     let file = sources.add(snippet.file, None, snippet.source);
-    let language = registry::of_path(Path::new(snippet.file)).ok_or("no language has this extension")?;
-    let unit = language.compile(&mut sources, file, &Options::default()).map_err(|d| d.render(&sources))?;
+    let language = registry::for_path(Path::new(snippet.file)).ok_or("no language has this extension")?;
+    let unit = language.compile(&mut sources, file, &FrontEndOptions::default()).map_err(|d| d.render(&sources))?;
     let Unit::Shaders(ShaderUnit { mut module, .. }) = unit else { return Err("the file defines classes".into()) };
     shadewright::ir::verify(&module).map_err(|e| format!("{e:?}"))?;
     module.function_mut("f").ok_or("there is no `f`")?.kind = FunctionKind::Entry(EntryPoint::Other);

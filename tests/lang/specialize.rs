@@ -3,7 +3,7 @@
 
 use shadewright::image::file as image_file;
 use shadewright::program::{Program, Specialize};
-use shadewright::project::{Options, Outcome, Project, Source, State};
+use shadewright::project::{Outcome, Project, ProjectOptions, ProjectState, Source};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Renderer};
@@ -114,10 +114,12 @@ fn on_the_gpu_the_driver_may_round_products_with_constants_differently_and_nothi
 }
 
 /// A project of the scene, specialized so, and its state.
-fn project(folder: &Path, specialize: Specialize) -> (Project, std::sync::Arc<State>) {
+fn project(folder: &Path, specialize: Specialize) -> (Project, std::sync::Arc<ProjectState>) {
     write(folder);
-    let mut project =
-        Project::new(Source::File(folder.join("scene.rib")), Options { specialize, ..Options::default() });
+    let mut project = Project::new(
+        Source::File(folder.join("scene.rib")),
+        ProjectOptions { specialize, ..ProjectOptions::default() },
+    );
     let Outcome::Ready(state) = project.refresh() else { panic!("the scene opens") };
     (project, state)
 }
@@ -146,7 +148,7 @@ fn an_edit_of_a_constant_changes_the_image() {
     let folder = tempfile::tempdir().expect("a folder");
     let images = [Specialize::TYPES, Specialize::CONSTANTS, Specialize::ALL].map(|specialize| {
         let (mut project, state) = project(folder.path(), specialize);
-        let image = |state: &State| {
+        let image = |state: &ProjectState| {
             let job = state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
             RpuRenderer::new().render(&job, &|_| {}).expect("it renders").rgba
         };

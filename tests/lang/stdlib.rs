@@ -5,7 +5,7 @@ use shadewright::ir::abi::EntryPoint;
 
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Const, FunctionKind};
-use shadewright::lang::Options;
+use shadewright::lang::FrontEndOptions;
 use shadewright::lang::rsl::compile;
 use shadewright::render::call::{FunctionRunner, Rpu};
 use shadewright::text::source::SourceMap;
@@ -32,7 +32,7 @@ fn largest_relative_error(call: &str, powers: [f32; 2], exact: fn(f64) -> f64) -
 fn results(source: String, arguments: &[Vec<Const>]) -> Vec<f32> {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, source);
-    let mut module = compile(&mut sources, file, &Options::default()).expect("it compiles").module;
+    let mut module = compile(&mut sources, file, &FrontEndOptions::default()).expect("it compiles").module;
     module.function_mut("f").expect("there is f").kind = FunctionKind::Entry(EntryPoint::Other);
     Pipeline::default().run(&mut module, &mut ()).expect("the passes run");
     let results = Rpu::default().run(&module, "f", arguments).expect("it runs");
@@ -168,7 +168,7 @@ fn a_called_function_goes_on_with_the_random_numbers() {
 fn a_shader_starts_its_random_numbers_by_its_position() {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, "surface s() { Ci = random(); } light l() { solar() Cl = random(); }");
-    let unit = compile(&mut sources, file, &Options::default()).expect("it compiles");
+    let unit = compile(&mut sources, file, &FrontEndOptions::default()).expect("it compiles");
     let inputs = |name: &str| -> Vec<String> {
         let core = unit.module.function(name).expect("the core");
         core.params.iter().map(|p| p.name.to_string()).collect()

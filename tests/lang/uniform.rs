@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use shadewright::program::UniformCounts;
-use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::project::{Outcome, Project, ProjectOptions, Source};
 use shadewright::scene::ParamValue;
 use std::fs;
 use std::path::Path;
@@ -125,7 +125,7 @@ impl Edited {
     fn new() -> (Self, UniformCounts) {
         let folder = tempfile::tempdir().expect("a folder");
         write(folder.path(), SHADER, &SCENE.replace("PARAMETERS", ""));
-        let mut project = Project::new(Source::File(folder.path().join("scene.rib")), Options::default());
+        let mut project = Project::new(Source::File(folder.path().join("scene.rib")), ProjectOptions::default());
         let Outcome::Ready(state) = project.refresh() else { panic!("the scene opens") };
         let counts = state.program.uniform;
         (Self { project, _folder: folder }, counts)

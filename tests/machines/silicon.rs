@@ -54,7 +54,7 @@ fn circuit(text: &str, optimize: bool) -> Circuit {
     let file = sources.add("program.si", None, text);
     let mut circuit = language::compile(&sources, file)
         .unwrap_or_else(|errors| panic!("{:?}\n{text}", errors.iter().map(|d| &d.message).collect::<Vec<_>>()));
-    passes::run(&mut circuit, passes::Options { prints: false, optimize });
+    passes::run(&mut circuit, passes::PassOptions { prints: false, optimize });
     circuit
 }
 
@@ -139,7 +139,7 @@ fn chips_have_memories_buffers_and_words_of_any_size() {
         if !text.contains("150") {
             synthesize(&netlist, text);
         }
-        let layout = layout::place_and_route(&netlist, layout::Options::default()).expect("routed");
+        let layout = layout::place_and_route(&netlist, layout::LayoutOptions::default()).expect("routed");
         assert_eq!(check(&layout, &netlist), Ok(()), "{text}");
     }
 }
@@ -238,7 +238,7 @@ fn yosys_synthesizes_chips_without_latches() {
 fn layouts_connect_what_the_netlists_do() {
     for (name, _) in PROGRAMS.into_iter().chain([("pdp8", "")]) {
         let netlist = netlist(&circuit(&source(name), true));
-        let layout = layout::place_and_route(&netlist, layout::Options::default()).expect("routed");
+        let layout = layout::place_and_route(&netlist, layout::LayoutOptions::default()).expect("routed");
         assert_eq!(check(&layout, &netlist), Ok(()), "{name}");
     }
 }

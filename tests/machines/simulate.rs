@@ -43,7 +43,7 @@ fn the_timed_simulator_draws_every_scene_to_the_bit_and_is_busy() {
         assert_eq!(stats.processor_cycles, stats.issued + stats.stalls.total());
         assert_eq!(stats.processor_cycles, stats.at.iter().map(AtPc::cycles).sum::<u64>());
         assert_eq!(cost.iter().sum::<u64>(), SLOT_PARTS * stats.issued);
-        let drained = stats.stalls.of(shadewright::rpu::timed::Cause::Drain);
+        let drained = stats.stalls.cycles(shadewright::rpu::timed::Cause::Drain);
         let busy = stats.issued as f64 / (stats.processor_cycles - drained) as f64;
         assert!(busy > 0.9, "{}: {busy}", path.display());
     }

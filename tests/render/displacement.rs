@@ -3,7 +3,7 @@
 
 use shadewright::displace::{Displaced, Displacer};
 use shadewright::program::{LinkOptions, link};
-use shadewright::project::{InstanceId, Options, Outcome, Project, Source, State};
+use shadewright::project::{InstanceId, Outcome, Project, ProjectOptions, ProjectState, Source};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
@@ -255,7 +255,7 @@ fn what_is_wrong_with_a_shader_is_told_once_with_its_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = write(folder.path(), &[("rough", text)], &format!("{BOUND} Displacement \"rough\" {BOX}"));
         let open = OpenOptions { strict: true, ..OpenOptions::default() };
-        let mut project = Project::new(Source::File(path), Options { open, ..Options::default() });
+        let mut project = Project::new(Source::File(path), ProjectOptions { open, ..ProjectOptions::default() });
         let Outcome::Broken(failure) = project.refresh() else { panic!("{text} is wrong") };
         let shown = failure.diagnostics.render(&failure.sources);
         assert!(shown.contains(expected) && shown.contains("rough.sl:1"), "{shown}");
@@ -350,8 +350,8 @@ fn a_project_displaces_again_what_an_edit_moves_and_nothing_else() {
     let world =
         format!("{BOUND} Surface \"matte\" Displacement \"wave\" {BOX} Displacement \"rough\" Translate 3 0 0 {BOX}");
     let path = write(folder.path(), &[WAVE, ROUGH], &world);
-    let mut project = Project::new(Source::File(path.clone()), Options::default());
-    let ready = |outcome: Outcome| -> Arc<State> {
+    let mut project = Project::new(Source::File(path.clone()), ProjectOptions::default());
+    let ready = |outcome: Outcome| -> Arc<ProjectState> {
         match outcome {
             Outcome::Ready(state) => state,
             Outcome::Broken(failure) => panic!("{}", failure.diagnostics.render(&failure.sources)),

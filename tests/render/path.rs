@@ -101,7 +101,7 @@ fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seeds: impl IntoI
         job.sampling.seed = seed;
         renderer.load(&job).expect("it compiles");
         let mut film =
-            Film::of_samples(job.window.width, job.window.height, job.sampling.count()).expect("it is small");
+            Film::with_samples(job.window.width, job.window.height, job.sampling.count()).expect("it is small");
         renderer.draw(Pass::whole(job.sampling), &mut film, &stop).expect("it ends");
         renderer.finish(&film, 1, &stop).expect("it ends")
     };

@@ -84,7 +84,7 @@ fn the_color_of_a_followed_pixel_is_the_images_to_the_bit() {
     for path in scenes() {
         let opened = open(&path);
         for pixel in [[12, 9], [5, 12], [17, 13], [0, 0]] {
-            let mut film = Film::of_samples(1, 1, SAMPLING.count()).expect("a pixel");
+            let mut film = Film::with_samples(1, 1, SAMPLING.count()).expect("a pixel");
             for number in 0..SAMPLING.count() {
                 let probe = opened.probe(pixel, number);
                 let [r, g, b] = probe.color;

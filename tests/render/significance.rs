@@ -122,7 +122,7 @@ impl Renderer {
         self.job.film.pattern = pattern;
         self.renderer.load(&self.job).expect("it compiles");
         let Window { width, height, .. } = self.job.window;
-        let mut film = Film::of_samples(width, height, samples).expect("it is small").with_variance();
+        let mut film = Film::with_samples(width, height, samples).expect("it is small").with_variance();
         self.renderer.draw(Pass::whole(self.job.sampling), &mut film, &AtomicBool::new(false)).expect("it ends");
         (film.resolve(), film.variance(samples).expect("the film has it"))
     }

@@ -7,7 +7,7 @@ use shadewright::image::color::decode_srgb8;
 use shadewright::ir::Const;
 use shadewright::ir::eval::{Limits, eval};
 use shadewright::program::{CAMERA_ENTRY, LinkOptions, link};
-use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::project::{Outcome, Project, ProjectOptions, Source};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, SceneWorld, Window, prepare};
@@ -165,7 +165,7 @@ fn a_scene_reads_no_texture_outside_of_its_folders() {
 fn a_image_that_changes_is_read_again_and_changes_no_code() {
     let folder = folder("return texture(\"a.png\", x, y);");
     let path = folder.path().join("a.png");
-    let mut project = Project::new(Source::File(folder.path().join("scene.rib")), Options::default());
+    let mut project = Project::new(Source::File(folder.path().join("scene.rib")), ProjectOptions::default());
     let mut ready = || match project.refresh() {
         Outcome::Ready(state) => state,
         Outcome::Broken(failure) => panic!("{}", failure.render()),

@@ -3,7 +3,7 @@
 
 use shadewright::image::Image;
 use shadewright::kernels::Folder;
-use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::project::{Outcome, Project, ProjectOptions, Source};
 use shadewright::render::gpu::GpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer};
@@ -15,7 +15,8 @@ use std::path::Path;
 /// A small image of the built-in scene.
 fn job() -> Job {
     let open = OpenOptions { size: Some((16, 12)), ..OpenOptions::default() };
-    let mut project = Project::new(Source::BuiltIn(DEFAULT_SCENE.to_string()), Options { open, ..Options::default() });
+    let mut project =
+        Project::new(Source::BuiltIn(DEFAULT_SCENE.to_string()), ProjectOptions { open, ..ProjectOptions::default() });
     let Outcome::Ready(state) = project.refresh() else { panic!("the built-in scene can be linked") };
     state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)
 }

@@ -17,7 +17,7 @@ use shadewright::abi::frame::PROGRAM_CONSTANTS;
 use shadewright::image::{Channels, Image};
 use shadewright::ir::FunctionKind;
 use shadewright::ir::passes::Pipeline;
-use shadewright::lang::Options;
+use shadewright::lang::FrontEndOptions;
 use shadewright::lang::rsl::compile;
 use shadewright::program::find_texture_function;
 use shadewright::program::textures::{Texture, Textures};
@@ -130,7 +130,8 @@ impl Compiled {
     fn new(name: &'static str) -> anyhow::Result<Self> {
         let mut sources = SourceMap::new();
         let file = sources.add("functions.sl", None, include_str!("functions.sl"));
-        let unit = compile(&mut sources, file, &Options::default()).map_err(|d| anyhow!("{}", d.render(&sources)))?;
+        let unit =
+            compile(&mut sources, file, &FrontEndOptions::default()).map_err(|d| anyhow!("{}", d.render(&sources)))?;
         let mut module = unit.module;
         module.functions.push(find_texture_function(&texture()));
         for function in &mut module.functions {

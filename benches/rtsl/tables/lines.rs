@@ -69,7 +69,7 @@ fn of_class(name: &'static str, file: &str, class: &str) -> anyhow::Result<Lines
         }
     }
     Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
-    let program = rpu::compile(&module, &rpu::Options::default()).map_err(|e| anyhow!("{e}"))?;
+    let program = rpu::compile(&module, &rpu::RpuOptions::default()).map_err(|e| anyhow!("{e}"))?;
     let rpu = counted(&disasm::disassemble(&program.program));
     Ok(Lines { name, rtsl: source_lines(&unit, index, &text), wgsl: kernel_lines(&module)?, rpu })
 }
@@ -85,7 +85,7 @@ fn kernel_lines(module: &Module) -> anyhow::Result<usize> {
     let lines = |module: &Module| {
         let entries = module.functions.iter().filter(|f| f.kind.is_entry()).map(|f| &*f.name);
         let entries: Vec<&str> = entries.collect();
-        let program = wgsl::compile(module, &entries, &wgsl::Options::default()).map_err(|e| anyhow!("{e}"))?;
+        let program = wgsl::compile(module, &entries, &wgsl::WgslOptions::default()).map_err(|e| anyhow!("{e}"))?;
         let lines = program.sections.iter().map(|kernel| counted(&kernel.wgsl)).sum::<usize>();
         Ok::<_, anyhow::Error>((lines, entries.len()))
     };

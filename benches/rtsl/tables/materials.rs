@@ -17,7 +17,7 @@ const BRUSHED: &[Input] = &[SCATTERED[0], SCATTERED[1], SCATTERED[2], SCATTERED[
 
 /// A place that is lit.
 #[derive(Clone, Copy)]
-struct Place<const N: usize> {
+struct ShadingPoint<const N: usize> {
     ray: Vector<N>,
     /// The shading normal, on the side of the ray, of length 1.
     facing: Vector<N>,
@@ -26,7 +26,7 @@ struct Place<const N: usize> {
     is_lit: Mask<N>,
 }
 
-impl<const N: usize> Place<N> {
+impl<const N: usize> ShadingPoint<N> {
     #[inline(always)]
     fn of(row: &Row<'_, N>) -> Self {
         let [ray, normal, geometric, light] = [0, 3, 6, 9].map(|at| row.vector(at));
@@ -74,7 +74,7 @@ impl Routine for Lambert {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let place = Place::of(row);
+        let place = ShadingPoint::of(row);
         let is_lit = place.is_lit & Wide::of(0.0).less(place.facing.dot(place.light));
         colors(is_lit, Vector::of(parameters[0].1) / Wide::of(PI))
     }
@@ -94,7 +94,7 @@ impl Routine for Phong {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let place = Place::of(row);
+        let place = ShadingPoint::of(row);
         let zero = Wide::of(0.0);
         let is_lit = place.is_lit & zero.less(place.facing.dot(place.light));
         if !is_lit.any() {
@@ -140,7 +140,7 @@ impl Routine for Ward {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let place = Place::of(row);
+        let place = ShadingPoint::of(row);
         let zero = Wide::of(0.0);
         let axes = brushed(place.facing, row.vector(12));
         let in_frame = |v: Vector<N>| Vector([0, 1, 2].map(|i| v.dot(axes[i])));
@@ -174,7 +174,7 @@ impl Routine for Velvet {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let place = Place::of(row);
+        let place = ShadingPoint::of(row);
         let (zero, one) = (Wide::of(0.0), Wide::of(1.0));
         let from = place.facing.dot(place.light);
         let to = -place.facing.dot(place.ray.normalize());

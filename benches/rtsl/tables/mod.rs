@@ -23,7 +23,7 @@ use lanes::{Vector, Wide};
 use serde_json::{Value, json};
 use shadewright::abi::input;
 use shadewright::ir::Type;
-use shadewright::lang::preprocess::Options;
+use shadewright::lang::preprocess::PreprocessOptions;
 use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Unit};
 use shadewright::render::call::CALL_BUDGET;
@@ -163,7 +163,7 @@ fn unit(file: &str) -> anyhow::Result<(Unit, String)> {
     let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
     let mut sources = SourceMap::new();
     let id = sources.add(file, Some(&path), text.as_str());
-    let unit = rtsl::compile(&mut sources, id, &Options::default());
+    let unit = rtsl::compile(&mut sources, id, &PreprocessOptions::default());
     Ok((unit.map_err(|errors| diagnostics(&errors, &sources))?, text))
 }
 

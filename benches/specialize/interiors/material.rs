@@ -26,7 +26,7 @@ pub enum Pattern {
 
 /// The class of a material, with the parameters that only this class has.
 #[derive(Clone, Debug, PartialEq)]
-enum Kind {
+enum MaterialKind {
     Matte,
     Fabric { sheen: f32, falloff: f32 },
     Glossy { specular: Color, power: f32, shine: Option<&'static str> },
@@ -38,7 +38,7 @@ enum Kind {
 /// A material.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    kind: Kind,
+    kind: MaterialKind,
     color: Color,
     second: Color,
     pattern: Option<Pattern>,
@@ -51,7 +51,7 @@ pub struct Material {
 /// A diffuse material.
 pub fn matte(color: Color) -> Material {
     Material {
-        kind: Kind::Matte,
+        kind: MaterialKind::Matte,
         color,
         second: [0.0; 3],
         pattern: None,
@@ -64,27 +64,27 @@ pub fn matte(color: Color) -> Material {
 
 /// Cloth, with a sheen of this albedo at grazing angles.
 pub fn fabric(color: Color, sheen: f32) -> Material {
-    Material { kind: Kind::Fabric { sheen, falloff: 6.0 }, ..matte(color) }
+    Material { kind: MaterialKind::Fabric { sheen, falloff: 6.0 }, ..matte(color) }
 }
 
 /// A diffuse material under a highlight of this strength and exponent.
 pub fn glossy(color: Color, specular: f32, power: f32) -> Material {
-    Material { kind: Kind::Glossy { specular: [specular; 3], power, shine: None }, ..matte(color) }
+    Material { kind: MaterialKind::Glossy { specular: [specular; 3], power, shine: None }, ..matte(color) }
 }
 
 /// Metal; a mirror where the roughness is 0.
 pub fn polished(color: Color, roughness: f32) -> Material {
-    Material { kind: Kind::Polished { roughness }, ..matte(color) }
+    Material { kind: MaterialKind::Polished { roughness }, ..matte(color) }
 }
 
 /// Glass that absorbs so much per meter.
 pub fn clear(absorption: Color) -> Material {
-    Material { kind: Kind::Clear { absorption }, ..matte([1.0; 3]) }
+    Material { kind: MaterialKind::Clear { absorption }, ..matte([1.0; 3]) }
 }
 
 /// A lamp that emits this radiance.
 pub fn lamp(radiance: Color) -> Material {
-    Material { kind: Kind::Lamp, ..matte(radiance) }
+    Material { kind: MaterialKind::Lamp, ..matte(radiance) }
 }
 
 impl Material {
@@ -115,7 +115,7 @@ impl Material {
     /// The same with an image of its highlight.
     #[must_use]
     pub fn shine(mut self, name: &'static str) -> Self {
-        if let Kind::Glossy { shine, .. } = &mut self.kind {
+        if let MaterialKind::Glossy { shine, .. } = &mut self.kind {
             *shine = Some(name);
         }
         self
@@ -124,7 +124,7 @@ impl Material {
     /// The images that it reads.
     pub fn images(&self) -> impl Iterator<Item = &'static str> {
         let shine = match self.kind {
-            Kind::Glossy { shine, .. } => shine,
+            MaterialKind::Glossy { shine, .. } => shine,
             _ => None,
         };
         self.map.into_iter().chain(shine)
@@ -157,24 +157,24 @@ impl fmt::Display for Material {
         };
         write!(f, "Surface \"interiors.rtsl:")?;
         match &self.kind {
-            Kind::Matte => write!(f, "Matte\" {}", base()),
-            Kind::Fabric { sheen, falloff } => {
+            MaterialKind::Matte => write!(f, "Matte\" {}", base()),
+            MaterialKind::Fabric { sheen, falloff } => {
                 write!(f, "Fabric\" {} \"color sheen\" {} \"float falloff\" [{falloff}]", base(), color([*sheen; 3]))
             }
-            Kind::Glossy { specular, power, shine } => write!(
+            MaterialKind::Glossy { specular, power, shine } => write!(
                 f,
                 "Glossy\" {} \"color specular\" {} \"float power\" [{power}] \"string shine\" [\"{}\"]",
                 base(),
                 color(*specular),
                 file(*shine)
             ),
-            Kind::Polished { roughness } => {
+            MaterialKind::Polished { roughness } => {
                 write!(f, "Polished\" \"color reflectance\" {} \"float roughness\" [{roughness}]", color(self.color))
             }
-            Kind::Clear { absorption } => {
+            MaterialKind::Clear { absorption } => {
                 write!(f, "Clear\" \"float ior\" [1.5] \"color absorption\" {}", color(*absorption))
             }
-            Kind::Lamp => write!(f, "Lamp\" \"color radiance\" {}", color(self.color)),
+            MaterialKind::Lamp => write!(f, "Lamp\" \"color radiance\" {}", color(self.color)),
         }
     }
 }

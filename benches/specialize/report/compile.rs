@@ -99,7 +99,7 @@ fn once(path: &Path, mode: &Mode) -> anyhow::Result<([f64; PHASES.len()], Value)
     let linked = milliseconds(start.elapsed());
     let passes = milliseconds(clock.total);
     let start = Instant::now();
-    let compiled = rpu::compile(&program.module, &rpu::Options::default());
+    let compiled = rpu::compile(&program.module, &rpu::RpuOptions::default());
     let compiled = compiled.map_err(|e| anyhow!("{}: on the RPU: {e}", path.display()))?;
     let on_rpu = milliseconds(start.elapsed());
     let executable = Executable::new(&compiled.program).context("the program of a scene on the RPU")?.interpreted();
@@ -132,7 +132,7 @@ fn kernels_of(program: &Program) -> Option<Kernels> {
     let entries: Vec<String> = (0..program.surface_entries).map(surface_entry).collect();
     let names: Vec<&str> = std::iter::once(CAMERA_ENTRY).chain(entries.iter().map(String::as_str)).collect();
     let start = Instant::now();
-    let compiled = wgsl::compile(&program.module, &names, &wgsl::Options::default()).ok()?;
+    let compiled = wgsl::compile(&program.module, &names, &wgsl::WgslOptions::default()).ok()?;
     let milliseconds = milliseconds(start.elapsed());
     let bytes = compiled.sections.iter().map(|kernel| kernel.wgsl.len()).sum();
     Some(Kernels { milliseconds, kernels: compiled.sections.len(), bytes })

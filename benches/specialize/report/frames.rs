@@ -110,7 +110,8 @@ pub fn devices(options: &Options) -> anyhow::Result<Vec<Device>> {
 /// When the scene has errors.
 pub fn job(path: &Path, size: (u32, u32), spp: u32, facts: Specialize, shadows: Shadows) -> anyhow::Result<Job> {
     let open = OpenOptions { size: Some(size), shadows, strict: true, ..OpenOptions::default() };
-    let options = project::Options { open, samples: Some(spp), specialize: facts, ..project::Options::default() };
+    let options =
+        project::ProjectOptions { open, samples: Some(spp), specialize: facts, ..project::ProjectOptions::default() };
     match Project::new(Source::File(path.to_path_buf()), options).refresh() {
         Outcome::Ready(state) => {
             let sampling = Sampling { strata: Sampling::strata_of(spp), seed: 0 };

@@ -47,7 +47,7 @@ pub fn facts(plan: &Plan<'_>) -> anyhow::Result<Value> {
     let path = folder.join("pasted.rib");
     fs::write(&path, SCENE).context("writing a scene")?;
     shading::write_checks(&folder)?;
-    let modes = modes::of_interfaces();
+    let modes = modes::interface_modes();
     let load = |mode: &modes::Mode| job(&path, (SIDE, SIDE), SPP, mode.facts, Shadows::Off);
     let jobs = modes.iter().map(load).collect::<anyhow::Result<Vec<Job>>>()?;
     let mut rows = Vec::new();

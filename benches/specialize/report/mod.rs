@@ -183,7 +183,7 @@ fn measure(options: &Options, quiet: bool) -> anyhow::Result<Value> {
         options,
         folder: scratch.path().to_path_buf(),
         interiors: chosen(options)?,
-        modes: modes::of_scenes(&options.specialize),
+        modes: modes::scene_modes(&options.specialize),
         devices: frames::devices(options)?,
         done: Cell::new(0),
         steps: 0,

@@ -16,14 +16,14 @@ pub struct Mode {
 const OF_SCENES: [Specialize; 4] = [Specialize::NONE, Specialize::TYPES, Specialize::CONSTANTS, Specialize::ALL];
 
 /// The modes of `--specialize`, or all.
-pub fn of_scenes(asked: &[Specialize]) -> Vec<Mode> {
+pub fn scene_modes(asked: &[Specialize]) -> Vec<Mode> {
     let asked = if asked.is_empty() { &OF_SCENES[..] } else { asked };
     asked.iter().map(|&facts| Mode { name: facts.to_string(), facts }).collect()
 }
 
 /// The facts of the microbenchmark of interfaces: of textures (T), with the parameters that name
 /// them, and of the layout of vertex attributes (A).
-pub fn of_interfaces() -> Vec<Mode> {
+pub fn interface_modes() -> Vec<Mode> {
     let textures = |facts: Specialize| facts.with(Fact::Textures).with(Fact::Parameters);
     let attributes = |facts: Specialize| facts.with(Fact::Layouts);
     let none = Specialize::NONE;

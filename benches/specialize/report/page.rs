@@ -1,7 +1,7 @@
 //! The results as a page: one HTML file with all plots in it, each plot as an SVG file, and the
 //! numbers as JSON.
 
-use super::tables::{devices, list, mean, of_device, orders, text};
+use super::tables::{devices, for_device, list, mean, orders, text};
 use serde_json::Value;
 use shadewright::image::file as image_file;
 use shadewright::plot::{Axis, Bars, Curve, Lines, Series, escaped};
@@ -83,7 +83,7 @@ fn specialized(report: &Value) -> Bars {
     let part = &report["scenes"];
     let mut series = Vec::new();
     for device in devices(report) {
-        let rows: Vec<&Value> = of_device(part, device).collect();
+        let rows: Vec<&Value> = for_device(part, device).collect();
         for order in orders(&rows) {
             let values = rows.iter().map(|row| row["specialized"][order].as_f64()).collect();
             series.push(Series { name: format!("{device}, {order}"), values });
@@ -103,7 +103,7 @@ fn modes(report: &Value) -> impl Iterator<Item = &str> {
 }
 
 fn frames(report: &Value, device: &str) -> Bars {
-    let rows: Vec<&Value> = of_device(&report["scenes"], device).collect();
+    let rows: Vec<&Value> = for_device(&report["scenes"], device).collect();
     let of = |row: &Value, mode: &str| {
         list(&row["frames"]).iter().find(|frame| text(&frame["mode"]) == mode).and_then(|frame| frame["ms"].as_f64())
     };

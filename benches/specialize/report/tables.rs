@@ -36,7 +36,7 @@ pub fn devices(report: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// The rows of a part that are a device's.
-pub fn of_device<'a>(part: &'a Value, device: &'a str) -> impl Iterator<Item = &'a Value> {
+pub fn for_device<'a>(part: &'a Value, device: &'a str) -> impl Iterator<Item = &'a Value> {
     list(part).iter().filter(move |row| text(&row["device"]) == device)
 }
 
@@ -78,10 +78,10 @@ fn scenes(report: &Value) {
         print!("\n{device:<14} {:>9}  {:<20}", "materials", "order");
         modes.iter().for_each(|mode| print!(" {mode:>10}"));
         println!("  specialized");
-        for row in of_device(&report["scenes"], device) {
+        for row in for_device(&report["scenes"], device) {
             scene(row, &modes);
         }
-        let rows: Vec<&Value> = of_device(&report["scenes"], device).collect();
+        let rows: Vec<&Value> = for_device(&report["scenes"], device).collect();
         for name in orders(&rows) {
             let ratios = rows.iter().filter_map(|row| row["specialized"][name].as_f64());
             if let Some(mean) = mean(ratios) {

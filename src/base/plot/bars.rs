@@ -41,7 +41,7 @@ impl Bars {
     /// The chart as SVG. Values that are not finite have no bar.
     pub fn svg(&self) -> String {
         let values = self.series.iter().flat_map(|s| s.values.iter().flatten().copied());
-        let scale = Scale::of(values.chain(self.mark), self.axis.logarithmic);
+        let scale = Scale::for_values(values.chain(self.mark), self.axis.logarithmic);
         let ticks = scale.ticks();
         let left = 34.0 + ticks.iter().map(|t| width_of(&t.1)).fold(0.0, f64::max);
         let widest = self.groups.iter().map(|g| width_of(g)).fold(0.0, f64::max);

@@ -33,8 +33,8 @@ impl Lines {
     /// The chart as SVG. Points that an axis cannot show are left out.
     pub fn svg(&self) -> String {
         let all = || self.curves.iter().flat_map(|c| c.points.iter().copied());
-        let across = Scale::of(all().map(|p| p[0]), self.x.logarithmic);
-        let up = Scale::of(all().map(|p| p[1]), self.y.logarithmic);
+        let across = Scale::for_values(all().map(|p| p[0]), self.x.logarithmic);
+        let up = Scale::for_values(all().map(|p| p[1]), self.y.logarithmic);
         let (columns, rows) = (across.ticks(), up.ticks());
         let left = 34.0 + rows.iter().map(|t| width_of(&t.1)).fold(0.0, f64::max);
         let names = || self.curves.iter().map(|c| c.name.as_str());

@@ -23,7 +23,7 @@ pub struct Scale {
 impl Scale {
     /// The interval that holds these values, rounded to ticks. A linear one begins at 0 unless a
     /// value is negative. Values that are not finite are left out.
-    pub fn of(values: impl Iterator<Item = f64>, logarithmic: bool) -> Self {
+    pub fn for_values(values: impl Iterator<Item = f64>, logarithmic: bool) -> Self {
         let shown = values.filter(|v| v.is_finite() && (!logarithmic || *v > 0.0));
         let bounds = shown.fold(None, |bounds: Option<(f64, f64)>, v| {
             Some(bounds.map_or((v, v), |(low, high)| (low.min(v), high.max(v))))
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_linear_axis_begins_at_zero_and_ends_at_a_tick() {
-        let scale = Scale::of([0.8, 1.34].into_iter(), false);
+        let scale = Scale::for_values([0.8, 1.34].into_iter(), false);
         assert_eq!((scale.low, scale.high), (0.0, 1.5));
         let labels: Vec<String> = scale.ticks().into_iter().map(|t| t.1).collect();
         assert_eq!(labels, ["0", "0.5", "1", "1.5"]);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_logarithmic_axis_holds_whole_decades() {
-        let scale = Scale::of([3.0, 250.0, 0.0, f64::NAN].into_iter(), true);
+        let scale = Scale::for_values([3.0, 250.0, 0.0, f64::NAN].into_iter(), true);
         assert_eq!((scale.low, scale.high), (1.0, 1000.0));
         assert!((scale.place(10.0) - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(scale.ticks().first().map(|t| t.1.as_str()), Some("1"));
@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn an_axis_without_values_still_has_an_interval() {
         for logarithmic in [false, true] {
-            let scale = Scale::of(std::iter::empty(), logarithmic);
+            let scale = Scale::for_values(std::iter::empty(), logarithmic);
             assert!(scale.high > scale.low, "{scale:?}");
         }
-        let flat = Scale::of([0.0].into_iter(), false);
+        let flat = Scale::for_values([0.0].into_iter(), false);
         assert!(flat.high > flat.low, "{flat:?}");
     }
 

@@ -18,7 +18,7 @@ impl Aabb {
 
     /// The box of a triangle; `w` is zero.
     #[inline]
-    pub fn of(triangle: &Triangle) -> Self {
+    pub fn from_triangle(triangle: &Triangle) -> Self {
         Self::around([triangle.a, triangle.b, triangle.c])
     }
 

@@ -21,10 +21,10 @@ use rayon::prelude::*;
 
 /// Builds the tree over the finite ones of `triangles`.
 pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Built {
-    let Middles { bounds, middles, finite } = Middles::of(triangles);
+    let Middles { bounds, middles, finite } = Middles::from_triangles(triangles);
     let index_bits = usize::BITS - triangles.len().leading_zeros();
     let curve = Curve::new(&middles, (64 - index_bits) / 3);
-    let key = |(i, t): (usize, &Triangle)| curve.place(Aabb::of(t).middle()) << index_bits | i as u64;
+    let key = |(i, t): (usize, &Triangle)| curve.place(Aabb::from_triangle(t).middle()) << index_bits | i as u64;
     let mut keys: Vec<u64> = if finite == triangles.len() {
         triangles.par_iter().enumerate().map(key).collect()
     } else {
@@ -57,12 +57,12 @@ struct Middles {
 impl Middles {
     const NONE: Self = Self { bounds: Aabb::EMPTY, middles: Aabb::EMPTY, finite: 0 };
 
-    fn of(triangles: &[Triangle]) -> Self {
+    fn from_triangles(triangles: &[Triangle]) -> Self {
         let add = |sum: Self, t: &Triangle| {
             if !t.is_finite() {
                 return sum;
             }
-            let (bounds, middle) = (Aabb::of(t), Aabb::of(t).middle());
+            let (bounds, middle) = (Aabb::from_triangle(t), Aabb::from_triangle(t).middle());
             let middles = sum.middles.join(Aabb { min: middle, max: middle });
             Self { bounds: sum.bounds.join(bounds), middles, finite: sum.finite + 1 }
         };
@@ -142,7 +142,7 @@ impl Builder<'_> {
 
     /// A leaf of the keys that start at place `first` of all, with the box of its triangles.
     fn leaf(&self, keys: &[u64], first: usize) -> (Aabb, Child) {
-        let bounds = keys.iter().map(|&key| Aabb::of(&self.triangles[self.prim(key) as usize]));
+        let bounds = keys.iter().map(|&key| Aabb::from_triangle(&self.triangles[self.prim(key) as usize]));
         let bounds = bounds.fold(Aabb::EMPTY, Aabb::join);
         (bounds, self.frame.child(&bounds, Link::Leaf { first: first as u32, count: keys.len() as u32 }))
     }

@@ -53,7 +53,7 @@ impl Reference {
 /// References to the finite triangles, in order.
 pub fn references(triangles: &[Triangle]) -> Vec<Reference> {
     let reference = |(i, t): (usize, &Triangle)| {
-        let mut bounds = Aabb::of(t);
+        let mut bounds = Aabb::from_triangle(t);
         bounds.min.w = f32::from_bits(i as u32 | TAG);
         Reference(bounds)
     };
@@ -78,7 +78,7 @@ impl Extent {
     const EMPTY: Self = Self { bounds: Aabb::EMPTY, centroids: Aabb::EMPTY };
 
     /// The boxes of some references; inverted and infinite for none.
-    pub fn of(refs: &[Reference]) -> Self {
+    pub fn from_references(refs: &[Reference]) -> Self {
         reduce(
             refs,
             |piece| {

@@ -74,7 +74,7 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(triangles: &'a [Triangle], refs: &[Reference], options: &BuildOptions<'a>) -> Self {
-        let root = Extent::of(refs);
+        let root = Extent::from_references(refs);
         let frame = Frame::new(&root.bounds);
         Self {
             options: BuildOptions { max_leaf: options.max_leaf.clamp(1, MAX_LEAF), ..*options },
@@ -146,7 +146,7 @@ impl<'a> Builder<'a> {
             return Subtree::Nodes(nodes);
         }
         let side = |range: Range<'_>| {
-            let extent = Extent::of(range.refs());
+            let extent = Extent::from_references(range.refs());
             match self.split(range.slots, range.count, &extent, depth + 1) {
                 None => (self.frame.child(&extent.bounds, range.leaf()), None),
                 // The link is set when the pieces are put together.
@@ -166,7 +166,7 @@ impl<'a> Builder<'a> {
         let index = nodes.len();
         nodes.push(Node::default());
         for (side, range) in range.halves(counts).into_iter().enumerate() {
-            let extent = Extent::of(range.refs());
+            let extent = Extent::from_references(range.refs());
             let counts = self.split(range.slots, range.count, &extent, depth + 1);
             let link = if counts.is_some() { Link::Inner(nodes.len() as u32) } else { range.leaf() };
             nodes[index].children[side] = self.frame.child(&extent.bounds, link);

@@ -260,7 +260,7 @@ impl TreeFacts {
 
     /// A BVH of one level that is so deep, and whose table of triangles this is. There are few
     /// different ones, as each is a kernel to compile.
-    pub fn of(depth: u32, triangles: &[u8]) -> Self {
+    pub fn new(depth: u32, triangles: &[u8]) -> Self {
         let pages = depth.div_ceil(4).next_power_of_two().clamp(1, Self::ANY.pages);
         // The flags are the last word of a triangle's second vector.
         let flags = |t: &[u8]| t[28..].first_chunk().map_or(0, |word| u32::from_ne_bytes(*word));

@@ -29,7 +29,7 @@ const FEW: u32 = 4;
 thread_local! {
     /// The state of a stream, 28 KiB: kept, because to clear it for each batch took longer than to
     /// trace the first ray.
-    static STATE: RefCell<Box<State>> = RefCell::new(Box::new(State {
+    static STATE: RefCell<Box<TraversalState>> = RefCell::new(Box::new(TraversalState {
         stream: RayStream {
             slabs: SlabsBatch::NONE,
             sheared: ShearedBatch::NONE,
@@ -61,7 +61,7 @@ struct ClosestHits<'a> {
     rays: &'a RayBatch,
     left: Left,
     hits: &'a mut HitBatch,
-    state: &'a mut State,
+    state: &'a mut TraversalState,
 }
 
 impl Work for ClosestHits<'_> {
@@ -86,7 +86,7 @@ struct AnyHits<'a> {
     tree: WideTree<'a>,
     rays: &'a RayBatch,
     left: u64,
-    state: &'a mut State,
+    state: &'a mut TraversalState,
 }
 
 impl Work for AnyHits<'_> {
@@ -105,7 +105,7 @@ impl Work for AnyHits<'_> {
 }
 
 /// A stream, and the stacks of its traversal.
-struct State {
+struct TraversalState {
     stream: RayStream,
     stack: [Entry; STACK],
     own_stack: [u64; STACK],
@@ -174,9 +174,9 @@ struct Entry {
 fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(
     tree: &WideBvh<W>,
     rays: &RayBatch,
-    state: &mut State,
+    state: &mut TraversalState,
 ) {
-    let State { stream, stack, own_stack } = state;
+    let TraversalState { stream, stack, own_stack } = state;
     let mut top = 0;
     let mut now = Entry { key: u64::from(WideLink::Node(0).encode()), rays: stream.present };
     loop {

@@ -93,7 +93,7 @@ pub fn world_to_object(object_to_world: Mat4) -> [[f32; 4]; 3] {
 
 impl Reach {
     /// For rays that may meet any of these.
-    pub fn of(placements: impl Iterator<Item = Mat4>) -> Self {
+    pub fn from_placements(placements: impl Iterator<Item = Mat4>) -> Self {
         let worst = placements.filter_map(condition).fold(1.0, f64::max);
         Self((PAD * worst) as f32)
     }

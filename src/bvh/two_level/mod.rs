@@ -125,7 +125,7 @@ impl TwoLevel {
             given.push(instance.ok_or(misplaced)?);
             first += meshes[placement.mesh].len() as u32;
         }
-        let upper = Upper::new(&given, Reach::of(placements.iter().map(|p| p.object_to_world)))?;
+        let upper = Upper::new(&given, Reach::from_placements(placements.iter().map(|p| p.object_to_world)))?;
         Ok(Self { plain, placed: Some(Placed { upper, meshes: trees }), primitives: count })
     }
 

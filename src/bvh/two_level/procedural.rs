@@ -65,7 +65,7 @@ impl ProceduralBvh {
             instance.ok_or(ProceduralError::NonFinite { index })
         };
         let instances = primitives.iter().enumerate().map(place).collect::<Result<Vec<_>, _>>()?;
-        let reach = Reach::of(primitives.iter().map(|p| p.object_to_world));
+        let reach = Reach::from_placements(primitives.iter().map(|p| p.object_to_world));
         Ok(Self { upper: Some(Upper::new(&instances, reach)?) })
     }
 

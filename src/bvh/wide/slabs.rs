@@ -37,7 +37,7 @@ struct Plane(u32);
 impl Plane {
     /// The planes of all children.
     #[inline(always)]
-    fn of<const W: usize>(self, node: &WideNode<W>) -> &[f32; W] {
+    fn bounds<const W: usize>(self, node: &WideNode<W>) -> &[f32; W] {
         // SAFETY: only `Slabs::new` makes planes, and they are below six.
         &node.planes[self.0 as usize]
     }
@@ -92,14 +92,14 @@ impl Slabs {
     /// The distances to every child's near plane across `axis`.
     #[inline(always)]
     fn near<const W: usize, L: Lanes<W>>(&self, node: &WideNode<W>, axis: usize) -> L {
-        let planes = L::load(self.near[axis].of(node));
+        let planes = L::load(self.near[axis].bounds(node));
         planes.mul_add(L::splat(self.near_inv[axis]), L::splat(self.near_start[axis]))
     }
 
     /// The distances to every child's far plane across `axis`.
     #[inline(always)]
     fn far<const W: usize, L: Lanes<W>>(&self, node: &WideNode<W>, axis: usize) -> L {
-        let planes = L::load(self.far[axis].of(node));
+        let planes = L::load(self.far[axis].bounds(node));
         planes.mul_add(L::splat(self.far_inv[axis]), L::splat(self.far_start[axis]))
     }
 }

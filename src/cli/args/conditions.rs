@@ -39,7 +39,7 @@ const UNIFORM: &[&[&str]] = &[&["uniform"]];
 const ADAPTIVE: &[&[&str]] = &[&["adaptive"]];
 
 /// A condition of options of `simulate`.
-const fn of_models(
+const fn for_models(
     options: &'static [&'static str],
     values: &'static [&'static [&'static str]],
     message: &'static str,
@@ -48,7 +48,7 @@ const fn of_models(
 }
 
 /// A condition of options that go with one of the samplers.
-const fn of_sampler(
+const fn for_sampler(
     commands: &'static [&'static str],
     option: &'static [&'static str],
     values: &'static [&'static [&'static str]],
@@ -59,61 +59,61 @@ const fn of_sampler(
 
 /// All conditions.
 const CONDITIONS: &[Condition] = &[
-    of_models(
+    for_models(
         &["check"],
         &[HOSTED, ARRAY, POLYGONS],
         "--check compares images: it is for ray-tracing hardware, and for polygon hardware that makes no line drawing",
     ),
-    of_models(
+    for_models(
         &["sweep"],
         &[&["rtp-grid"], ARRAY, POLYGONS],
         "--sweep is for hardware of several sizes: rtp-grid, array, and polygon hardware that makes no line drawing",
     ),
-    of_models(&["cells"], &[&["rtp-grid"]], "--cells is for --model rtp-grid"),
-    of_models(&["nodes", "mapping"], &[ARRAY], "--nodes and --mapping are for --model array"),
-    of_models(
+    for_models(&["cells"], &[&["rtp-grid"]], "--cells is for --model rtp-grid"),
+    for_models(&["nodes", "mapping"], &[ARRAY], "--nodes and --mapping are for --model array"),
+    for_models(
         &["measure_host"],
         &[HOSTED],
         "--measure-host is for hardware with a host: the ray tracing peripheral and pipeline",
     ),
-    of_models(
+    for_models(
         &["charts"],
         &[HOSTED, ARRAY, POLYGONS],
         "--charts is for ray-tracing hardware and polygon hardware; the hidden-line pipeline has no charts",
     ),
-    of_models(
+    for_models(
         &["heatmap"],
         &[RPU, HOSTED, ARRAY],
         "--heatmap is for --model rpu and for ray-tracing hardware: on other models all pixels take the same time",
     ),
-    of_models(&["format"], &[RPU, HOSTED], "--format is for models whose shaders run on the RPU"),
-    of_models(
+    for_models(&["format"], &[RPU, HOSTED], "--format is for models whose shaders run on the RPU"),
+    for_models(
         &["entry", "world", "set"],
         &[RPU],
         "--entry, --in and --set are for programs of the RPU, on --model rpu",
     ),
-    of_models(&["lines"], &[RPU], "--lines is for the tables of --model rpu"),
-    of_models(
+    for_models(&["lines"], &[RPU], "--lines is for the tables of --model rpu"),
+    for_models(
         &["sampler"],
         &[HOSTED],
         "--sampler is for ray-tracing hardware with a host: other models sample every pixel alike, by --spp N",
     ),
-    of_models(
+    for_models(
         &["colors", "interpolation"],
         &[POLYGONS],
         "--colors and --interpolation are for polygon hardware that makes no line drawing",
     ),
-    of_models(
+    for_models(
         &["edges", "hidden_lines", "stroke_width"],
         &[LINES],
         "--edges, --hidden-lines and --stroke-width are for line drawings: --model hidden-line",
     ),
-    of_models(
+    for_models(
         &["crop"],
         &[RPU, PIXELFLOW, HOSTED, ARRAY],
         "--crop is for models that sample pixels: polygon hardware shows the whole image",
     ),
-    of_models(&["spp"], &[RPU, PIXELFLOW, HOSTED, ARRAY, POLYGONS], "--spp is for images: lines have smooth edges"),
+    for_models(&["spp"], &[RPU, PIXELFLOW, HOSTED, ARRAY, POLYGONS], "--spp is for images: lines have smooth edges"),
     Condition {
         commands: RENDER,
         options: &["spp"],
@@ -121,12 +121,12 @@ const CONDITIONS: &[Condition] = &[
         values: &[&[""], POLYGONS],
         message: "--spp is for images: lines have smooth edges",
     },
-    of_models(
+    for_models(
         &["pattern", "seed"],
         &[RPU, PIXELFLOW, HOSTED, ARRAY],
         "--pattern and --seed are for models with random samples: polygon hardware has a lattice of them",
     ),
-    of_models(
+    for_models(
         &["passes", "shadows"],
         &[RPU, HOSTED, ARRAY, POLYGONS, LINES],
         "--passes and --shadows are not for PixelFlow, which compiles shaders by itself and has no shadows",
@@ -159,51 +159,51 @@ const CONDITIONS: &[Condition] = &[
         values: &[&["", "auto", "wavefront"]],
         message: "--traversal chooses a traversal kernel, and the megakernel has none; remove one of them",
     },
-    of_sampler(
+    for_sampler(
         SAMPLED,
         &["sampler_threshold", "sampler_depth"],
         ADAPTIVE,
         "--sampler-threshold and --sampler-depth are options of --sampler adaptive: add it",
     ),
-    of_sampler(
+    for_sampler(
         SAMPLED,
         &["spp"],
         UNIFORM,
         "--sampler adaptive does not support --spp: the number of samples follows from --sampler-threshold and \
          --sampler-depth",
     ),
-    of_sampler(
+    for_sampler(
         SAMPLED,
         &["pattern"],
         UNIFORM,
         "--sampler adaptive does not support --pattern: samples are on a lattice",
     ),
-    of_sampler(
+    for_sampler(
         SAMPLED,
         &["seed", "seeds"],
         UNIFORM,
         "--sampler adaptive does not support --seed and --seeds: samples are on a lattice",
     ),
-    of_sampler(
+    for_sampler(
         RENDER,
         &["target_error"],
         UNIFORM,
         "--sampler adaptive does not support --target-error: there is no error estimate; use --sampler-threshold",
     ),
-    of_sampler(
+    for_sampler(
         RENDER,
         &["resume"],
         UNIFORM,
         "--sampler adaptive does not support --resume: samples depend on those before them",
     ),
-    of_sampler(RENDER, &["watch"], UNIFORM, "--sampler adaptive does not support --watch"),
-    of_sampler(
+    for_sampler(RENDER, &["watch"], UNIFORM, "--sampler adaptive does not support --watch"),
+    for_sampler(
         RENDER,
         &["layers"],
         UNIFORM,
         "--sampler adaptive does not support --layers: render them by themselves, with --sampler uniform",
     ),
-    of_sampler(RENDER, &["part"], UNIFORM, "--sampler adaptive does not support --part: pixels share samples"),
+    for_sampler(RENDER, &["part"], UNIFORM, "--sampler adaptive does not support --part: pixels share samples"),
     Condition {
         commands: RENDER,
         options: &["target_error"],

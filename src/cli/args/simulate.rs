@@ -70,7 +70,7 @@ pub struct SimulateArgs {
 
 impl SimulateArgs {
     /// The arguments for drawing a scene with polygon hardware, into a file.
-    pub fn of_render(args: &RenderArgs, out: &Path) -> Self {
+    pub fn from_render(args: &RenderArgs, out: &Path) -> Self {
         Self {
             out: Some(out.to_path_buf()),
             scene: args.scene.clone(),

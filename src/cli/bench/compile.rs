@@ -8,12 +8,12 @@ use crate::cli::kernels;
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use shadewright::codegen::rpu;
-use shadewright::lang::Options;
+use shadewright::lang::FrontEndOptions;
 use shadewright::program::{LinkOptions, link, surface_entry};
 use shadewright::rpu::Executable;
 use shadewright::rpu::isa::Program;
 use shadewright::rpu::native::NATIVE;
-use shadewright::scene::{self, ShaderKind};
+use shadewright::scene::{self, ShaderRole};
 use shadewright::text::source::SourceMap;
 use std::fmt::Write;
 use std::fs;
@@ -36,7 +36,7 @@ fn milliseconds(since: Instant) -> f64 {
 }
 
 fn front_end(path: &Path) -> Result<(), Failure> {
-    let compiled = compile_file(path, &Options::default());
+    let compiled = compile_file(path, &FrontEndOptions::default());
     compiled.map(drop).map_err(|reason| Failure::input(format!("error: {}: {reason}", path.display())))
 }
 
@@ -62,7 +62,7 @@ fn long() -> Result<Value, Failure> {
     let path = folder.path().join("long.sl");
     let text = long_shader();
     fs::write(&path, &text).context("writing a shader")?;
-    let scene = scene::of_shader("long", ShaderKind::Surface);
+    let scene = scene::shader_scene("long", ShaderRole::Surface);
     let options = LinkOptions { shader_paths: vec![folder.path().to_path_buf()], ..LinkOptions::default() };
     let entry = surface_entry(0);
     let mut times: [Vec<f64>; 7] = Default::default();
@@ -74,7 +74,7 @@ fn long() -> Result<Value, Failure> {
         let program = link(&scene, SourceMap::new(), &options)?;
         let linked = milliseconds(start);
         let start = Instant::now();
-        let compiled = rpu::compile(&program.module, &rpu::Options::default());
+        let compiled = rpu::compile(&program.module, &rpu::RpuOptions::default());
         let compiled = compiled.map_err(|e| anyhow!("the long shader on the RPU: {e}"))?;
         let on_rpu = milliseconds(start);
         let native = translation(&compiled.program)?;

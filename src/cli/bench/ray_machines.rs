@@ -95,7 +95,7 @@ impl Opened {
         let program = &job.program;
         let loaded =
             Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail)?;
-        let model = Model::of_job(&state.scene, &job, &loaded).map_err(fail)?;
+        let model = Model::from_job(&state.scene, &job, &loaded).map_err(fail)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { args, name, job, loaded, model })
     }
@@ -170,7 +170,7 @@ fn rpu(
 ) -> Result<Design, RenderError> {
     let config = timed::Config::default();
     let simulation = with_progress(shown, |progress| simulate(job, loaded, &config, progress))?;
-    let places = Places::of_compiled(loaded.program(), &job.program.module, &job.program.sources);
+    let places = Places::from_compiled(loaded.program(), &job.program.module, &job.program.sources);
     let breakdown = Breakdown::new(&simulation.stats, &places);
     Ok(designs::rpu(&simulation.stats, &breakdown, today.processor.rpu_then, totals, model))
 }

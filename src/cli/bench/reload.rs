@@ -7,7 +7,7 @@ use crate::cli::failure::Failure;
 use anyhow::Context;
 use serde_json::{Value, json};
 use shadewright::geometry::{Faces, procedural};
-use shadewright::project::{Options, Outcome, Project, Source, State, Watcher};
+use shadewright::project::{Outcome, Project, ProjectOptions, ProjectState, Source, Watcher};
 use shadewright::render::film::Film;
 use shadewright::render::progressive::{Pass, Progressive};
 use shadewright::render::rpu::{RpuProgressive, RpuRenderer};
@@ -65,10 +65,10 @@ pub fn shader_edits(args: &ReloadArgs) -> Result<Value, Failure> {
         }
     };
     save(&shader, 0)?;
-    let options = Options {
+    let options = ProjectOptions {
         open: OpenOptions { size: Some(SIZE), ..OpenOptions::default() },
         shader_paths: vec![folder.path().to_path_buf()],
-        ..Options::default()
+        ..ProjectOptions::default()
     };
     let (sender, notices) = channel();
     let watcher = Watcher::new(move || {
@@ -128,7 +128,7 @@ fn notice(notices: &Receiver<()>) -> Result<(), Failure> {
 }
 
 /// The new state if the files have changed.
-fn refreshed(project: &mut Project) -> Result<Option<Arc<State>>, Failure> {
+fn refreshed(project: &mut Project) -> Result<Option<Arc<ProjectState>>, Failure> {
     match project.refresh() {
         Outcome::Ready(state) => Ok(Some(state)),
         Outcome::Broken(failure) => Err(Failure::diagnostics(&failure.diagnostics, &failure.sources)),
@@ -137,7 +137,7 @@ fn refreshed(project: &mut Project) -> Result<Option<Arc<State>>, Failure> {
 }
 
 /// Renders the first pixels. Returns the time of compiling for the RPU.
-fn draw(renderer: &mut RpuProgressive, state: &State) -> Result<Duration, Failure> {
+fn draw(renderer: &mut RpuProgressive, state: &ProjectState) -> Result<Duration, Failure> {
     let fail = |e: RenderError| Failure::render(&e, &state.program.sources);
     let job = state.job(&state.view(), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
     let start = Instant::now();

@@ -9,7 +9,7 @@ use super::super::failure::Failure;
 use super::super::output::print_json;
 use super::language_options;
 use serde::Serialize;
-use shadewright::lang::{Options, Unit, registry};
+use shadewright::lang::{FrontEndOptions, Unit, registry};
 use shadewright::program::read_shader;
 use shadewright::text::diagnostics::{Diagnostics, Severity};
 use shadewright::text::source::{FileId, SourceMap};
@@ -47,7 +47,7 @@ struct Summary {
 
 /// The content of a folder.
 #[derive(Debug, Default)]
-struct Found {
+struct FolderContent {
     /// The shader files, by name.
     shaders: Vec<PathBuf>,
     /// Folders that hold headers by their names.
@@ -77,7 +77,7 @@ struct Slowest {
 /// Compiles all that is in the folder `args.file` and prints the summary.
 pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     let root = &args.file;
-    let mut found = Found::default();
+    let mut found = FolderContent::default();
     find(root, 0, &mut found).map_err(|e| Failure::input(format!("error: cannot read `{}`: {e}", root.display())))?;
     if found.shaders.is_empty() {
         return Err(Failure::input(format!(
@@ -101,7 +101,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
 
 /// Finds the files of a folder and of those in it, sorted by name; links to folders are not
 /// followed.
-fn find(folder: &Path, depth: usize, found: &mut Found) -> std::io::Result<()> {
+fn find(folder: &Path, depth: usize, found: &mut FolderContent) -> std::io::Result<()> {
     let mut entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
@@ -120,7 +120,7 @@ fn find(folder: &Path, depth: usize, found: &mut Found) -> std::io::Result<()> {
         } else {
             found.unique.entry(name).and_modify(|other| *other = None).or_insert_with(|| Some(path.clone()));
             match path.extension() {
-                _ if registry::of_path(&path).is_some() => found.shaders.push(path),
+                _ if registry::for_path(&path).is_some() => found.shaders.push(path),
                 Some(extension) => left_out(format!("extension .{}", extension.to_string_lossy().to_lowercase())),
                 None => left_out("no extension".to_string()),
             }
@@ -131,8 +131,8 @@ fn find(folder: &Path, depth: usize, found: &mut Found) -> std::io::Result<()> {
 
 /// Compiles what was found. Headers lie in the folder itself, as in old collections, in its folders
 /// of headers, or anywhere where no other file has their name.
-fn compile(root: &Path, found: Found, mut options: Options) -> Summary {
-    let Found { shaders, include_folders, unique, left_out } = found;
+fn compile(root: &Path, found: FolderContent, mut options: FrontEndOptions) -> Summary {
+    let FolderContent { shaders, include_folders, unique, left_out } = found;
     let preprocess = &mut options.preprocess;
     preprocess.include_paths.push(root.to_path_buf());
     preprocess.include_paths.extend(include_folders);
@@ -168,9 +168,9 @@ impl Summary {
 }
 
 /// The compiled file, or its first error.
-pub fn compile_file(path: &Path, options: &Options) -> Result<Unit, String> {
+pub fn compile_file(path: &Path, options: &FrontEndOptions) -> Result<Unit, String> {
     let (mut sources, file) = opened(path)?;
-    let language = registry::of_path(path).unwrap_or(registry::DEFAULT);
+    let language = registry::for_path(path).unwrap_or(registry::DEFAULT);
     language.compile(&mut sources, file, options).map_err(|errors| first_error(&errors))
 }
 
@@ -250,9 +250,9 @@ mod tests {
             "class Board : rt_Texture; void lookup() { rt_FloatTextureValue = 1.; }\nclass Lit : rt_Material; void shade() { }",
         );
         write("wrong.rtsl", "class Wrong : rt_Texture; void lookup() { rt_FloatTextureValue = x; }");
-        let mut found = Found::default();
+        let mut found = FolderContent::default();
         find(folder.path(), 0, &mut found).expect("a list");
-        let summary = compile(folder.path(), found, Options::default());
+        let summary = compile(folder.path(), found, FrontEndOptions::default());
         assert_eq!((summary.files, summary.compiled), (8, 5));
         let left_out = [("extension .h", 3), ("extension .txt", 1)];
         assert_eq!(summary.left_out, BTreeMap::from(left_out.map(|(reason, count)| (reason.to_string(), count))));

@@ -6,7 +6,7 @@
 use crate::cli::args::Emit;
 use crate::cli::failure::Failure;
 use shadewright::codegen::rpu;
-use shadewright::generators::transport::{Kind, Transport};
+use shadewright::generators::transport::{Transport, TransportKind};
 use shadewright::generators::{Arguments, Iteration, Layout, RayKind, program};
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Module, print_module};
@@ -23,7 +23,7 @@ pub enum Generated<'a> {
 
 impl<'a> Generated<'a> {
     /// The generated program that a name in place of a file asks for, if it asks for one.
-    pub fn of(path: &'a Path) -> Option<Self> {
+    pub fn from_path(path: &'a Path) -> Option<Self> {
         let (what, name) = path.to_str()?.split_once(':')?;
         match what {
             "traversal" => Some(Self::Traversal(name)),
@@ -64,8 +64,8 @@ fn traversal(name: &str, form: Emit) -> Result<String, Failure> {
 /// An integrator calls functions that only a scene defines, so it has no other form than the IR.
 fn integrator(name: &str, form: Emit) -> Result<String, Failure> {
     let kind = match name {
-        "paths" => Kind::Paths,
-        "compositing" => Kind::Compositing,
+        "paths" => TransportKind::Paths,
+        "compositing" => TransportKind::Compositing,
         _ => {
             return Err(Failure::input(format!(
                 "error: there is no integrator `{name}`\nhint: integrators are paths and compositing"
@@ -78,7 +78,7 @@ fn integrator(name: &str, form: Emit) -> Result<String, Failure> {
              hint: it calls functions that a scene defines; `compile SCENE` takes the other forms",
         ));
     }
-    let mut module = Module { functions: vec![Transport::of(kind).function()], ..Module::new() };
+    let mut module = Module { functions: vec![Transport::new(kind).function()], ..Module::new() };
     let passes = Pipeline::default().run(&mut module, &mut ());
     passes.map_err(|e| Failure::input(format!("error: {e}")))?;
     Ok(print_module(&module, Default::default()))
@@ -101,7 +101,7 @@ fn parse(name: &str) -> Option<(Arguments, RayKind)> {
 }
 
 fn compiled(module: &Module) -> Result<rpu::RpuProgram, Failure> {
-    rpu::compile(module, &rpu::Options::default()).map_err(|e| Failure::input(format!("error: {e}")))
+    rpu::compile(module, &rpu::RpuOptions::default()).map_err(|e| Failure::input(format!("error: {e}")))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -144,10 +144,11 @@ mod tests {
     fn integrators_are_printed_as_ir() {
         for name in ["paths", "compositing"] {
             let path = format!("integrator:{name}");
-            let text = Generated::of(Path::new(&path)).and_then(|g| g.emit(Emit::Ir).ok()).expect("there is one");
+            let text =
+                Generated::from_path(Path::new(&path)).and_then(|g| g.emit(Emit::Ir).ok()).expect("there is one");
             assert!(text.contains("fn std.__radiance(") && text.contains("trace "), "{text}");
         }
-        let emit = |path: &str, form| Generated::of(Path::new(path)).map(|g| g.emit(form).is_ok());
+        let emit = |path: &str, form| Generated::from_path(Path::new(path)).map(|g| g.emit(form).is_ok());
         assert_eq!(emit("integrator:bidirectional", Emit::Ir), Some(false));
         assert_eq!(emit("integrator:paths", Emit::Wgsl), Some(false));
         assert_eq!(emit("paths.sl", Emit::Ir), None);

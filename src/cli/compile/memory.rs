@@ -42,7 +42,7 @@ fn codes(module: shadewright::ir::Module, kind: ShaderKind, entry: &str) -> Resu
     let shaders = Shaders::new(module, &[entry]).map_err(internal)?;
     let compiler = Compiler::new(&shaders.prepared.module);
     if kind != ShaderKind::Light {
-        let all = shaders.of_entry(&compiler, entry).into_iter();
+        let all = shaders.for_entry(&compiler, entry).into_iter();
         return Ok(all.filter(|(k, _)| *k == kind).map(|(_, code)| code).collect());
     }
     let name: Arc<str> = entry.into();

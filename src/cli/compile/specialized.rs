@@ -14,7 +14,7 @@ fn both(args: &CompileArgs) -> Result<(Residual, Module), Failure> {
     let general = CompileArgs { specialize: Some(Specialize::NONE), ..args.clone() };
     let (before, sources) = linked(&general)?;
     let (after, own_sources) = linked(args)?;
-    Ok((Residual::of((&before, &sources), (&after, &own_sources)), after))
+    Ok((Residual::new((&before, &sources), (&after, &own_sources)), after))
 }
 
 /// The lines that are gone, each after a prefix.
@@ -51,7 +51,7 @@ pub fn report(args: &CompileArgs) -> Result<String, Failure> {
     let _ = writeln!(text, "{:<14} {lines:>8} {left:>11} {:>6}", "source lines", ratio(left, lines));
     text += &gone(&residual, "");
     for f in &module.functions {
-        let size = CodeSize::of(&Module { functions: vec![f.clone()], ..Module::default() });
+        let size = CodeSize::new(&Module { functions: vec![f.clone()], ..Module::default() });
         let _ = writeln!(text, "{:<40} {:>6} instructions, {} blocks", f.name, size.instructions, f.blocks.len());
     }
     Ok(text)

@@ -18,7 +18,7 @@ use shadewright::golden::glob::Pattern;
 use shadewright::golden::list::{Case, Context, List, leftover};
 use shadewright::golden::outcome::{Cause, Entry, Status, ids};
 use shadewright::golden::page::{self, Header};
-use shadewright::golden::state::{Contents, Found, REPORT, StateError, Store};
+use shadewright::golden::state::{Contents, PreviousState, REPORT, StateError, Store};
 use shadewright::golden::{annotations, clock, junit};
 use shadewright::image::file as image_file;
 use shadewright::render::Backend;
@@ -38,7 +38,7 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
     let (begin, started) = (Instant::now(), clock::iso(SystemTime::now()));
     let list = open(args)?;
     let selected = select(&list, &args.only)?;
-    let mut store = Store::open(&args.out, list.file.as_deref().unwrap_or(&list.folder)).map_err(of_state)?;
+    let mut store = Store::open(&args.out, list.file.as_deref().unwrap_or(&list.folder)).map_err(state_failure)?;
     let report = args.report.clone().unwrap_or_else(|| args.out.join(REPORT));
     outputs::check(args, &report, &list, &store)?;
     let mut notes = notes(args, &list, &selected, &store);
@@ -59,11 +59,11 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
     let names: HashSet<&str> = list.cases.iter().map(|case| case.name.as_str()).collect();
     store.retain(|name| names.contains(name));
     let cases: Vec<(Case, String)> = selected.iter().map(|&i| (list.cases[i].clone(), all_ids[i].clone())).collect();
-    let runner = Runner::new(args, &list, cases, &store, Devices::of(&list, &selected, stop)?, stop)?;
+    let runner = Runner::new(args, &list, cases, &store, Devices::for_list(&list, &selected, stop)?, stop)?;
     let printer = print::Printer::new(args, &runner.cases);
     let mut finished = runner.run(&mut store, &printer)?;
     if stop.load(Ordering::Relaxed) {
-        store.save().map_err(of_state)?;
+        store.save().map_err(state_failure)?;
         let entries: Vec<Entry> = finished.iter().flatten().map(|one| one.entry.clone()).collect();
         let done = entries.len();
         printer.interrupted(&entries, &left, &header(notes))?;
@@ -76,7 +76,7 @@ pub fn run(args: &GoldenArgs) -> Result<(), Failure> {
     if args.bless {
         bless(&runner, &mut store, &mut finished, &printer);
     }
-    store.save().map_err(of_state)?;
+    store.save().map_err(state_failure)?;
 
     let mut entries: Vec<Entry> = finished.iter().map(|one| one.entry.clone()).collect();
     // The worst first; within a status the order of the list.
@@ -199,11 +199,13 @@ fn notes(args: &GoldenArgs, list: &List, selected: &[usize], store: &Store) -> V
         notes.push(format!("not rendered, because other scenes read them: {}", archives.join(", ")));
     }
     match store.found() {
-        Found::Damaged => notes.push("the state of the last run is damaged: everything is rendered again".to_string()),
-        Found::Other(other) => {
+        PreviousState::Damaged => {
+            notes.push("the state of the last run is damaged: everything is rendered again".to_string())
+        }
+        PreviousState::Other(other) => {
             notes.push(format!("`{}` had the report of `{other}`, which is replaced", args.out.display()))
         }
-        Found::Nothing | Found::Last => {}
+        PreviousState::Nothing | PreviousState::Last => {}
     }
     notes
 }
@@ -247,7 +249,7 @@ fn bless(runner: &Runner<'_>, store: &mut Store, finished: &mut [Finished], prin
     finished.iter().for_each(|one| printer.line(&one.entry));
 }
 
-fn of_state(error: StateError) -> Failure {
+fn state_failure(error: StateError) -> Failure {
     Failure::input(format!("error: {error}"))
 }
 

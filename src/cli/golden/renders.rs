@@ -50,7 +50,7 @@ pub struct Devices {
 
 impl Devices {
     /// Asks another process for the adapters, where images are rendered on a GPU: drivers can crash.
-    pub fn of(list: &List, selected: &[usize], stop: &AtomicBool) -> Result<Self, Failure> {
+    pub fn for_list(list: &List, selected: &[usize], stop: &AtomicBool) -> Result<Self, Failure> {
         let uses_gpu = selected.iter().any(|&i| uses_gpu(&list.cases[i].backend));
         if !uses_gpu {
             return Ok(Self { adapters: None });
@@ -197,7 +197,7 @@ impl<'a> Runner<'a> {
                     printed += 1;
                 }
                 if saved.elapsed() > SAVE_INTERVAL {
-                    store.save().map_err(super::of_state)?;
+                    store.save().map_err(super::state_failure)?;
                     saved = Instant::now();
                 }
             }
@@ -232,7 +232,7 @@ impl<'a> Runner<'a> {
         Some(match rendered {
             Ok((outcome, files)) => {
                 let render = self.output.render_of(id);
-                let record = Stamp::of(&render).zip(content(&render)).map(|(stamp, content)| Record {
+                let record = Stamp::read(&render).zip(content(&render)).map(|(stamp, content)| Record {
                     name: case.name.clone(),
                     subject: self.subject(case),
                     files,
@@ -340,7 +340,7 @@ impl<'a> Runner<'a> {
 
     /// A hash of the input of a comparison.
     fn judged(&self, case: &Case, record: &Record, contents: &Contents) -> String {
-        let reference = contents.of(&self.folder.join(&case.reference));
+        let reference = contents.digest(&self.folder.join(&case.reference));
         let of = (&record.content, reference, case.criterion.to_string(), &case.reference);
         let mut hasher = KeyHasher::new("golden comparison");
         hasher.text(&format!("{of:?}"));
@@ -390,21 +390,21 @@ impl<'a> Runner<'a> {
         if !reference.exists() {
             let reason = format!("there is no reference yet: `{}`", case.reference.display());
             let outcome = outcome.not_compared(Status::New, None, reason);
-            return (outcome, Box::new(move || images::of_renders(None, Some(&render.image))));
+            return (outcome, Box::new(move || images::shown_renders(None, Some(&render.image))));
         }
-        let found = Format::of(&reference).and_then(|format| Ok((format, read(&reference)?)));
+        let found = Format::from_path(&reference).and_then(|format| Ok((format, read(&reference)?)));
         let (format, expected) = match found {
             Ok(read) => read,
             Err(error) => {
                 let reason = format!("the reference cannot be read: {error}");
                 let outcome = outcome.not_compared(Status::Error, Some(Cause::Reference), reason);
-                return (outcome, Box::new(move || images::of_renders(None, Some(&render.image))));
+                return (outcome, Box::new(move || images::shown_renders(None, Some(&render.image))));
             }
         };
-        match Comparison::of(&render, &expected, format, case.criterion) {
+        match Comparison::new(&render, &expected, format, case.criterion) {
             Ok(comparison) => {
                 let outcome = outcome.compared(&comparison);
-                (outcome, Box::new(move || images::of_comparison(&expected.image, &render.image, &comparison)))
+                (outcome, Box::new(move || images::shown_comparison(&expected.image, &render.image, &comparison)))
             }
             Err(error) => {
                 // Another reference would not help.
@@ -412,9 +412,9 @@ impl<'a> Runner<'a> {
                     Incomparable::NoVariances(Side::Render) => (Status::Error, Some(Cause::Scene)),
                     _ => (Status::Failed, None),
                 };
-                let reason = of_sizes(&expected.image, &render.image, &error.to_string());
+                let reason = sizes_message(&expected.image, &render.image, &error.to_string());
                 let outcome = outcome.not_compared(status, cause, reason);
-                (outcome, Box::new(move || images::of_renders(Some(&expected.image), Some(&render.image))))
+                (outcome, Box::new(move || images::shown_renders(Some(&expected.image), Some(&render.image))))
             }
         }
     }
@@ -464,7 +464,7 @@ impl<'a> Runner<'a> {
         let reference = self.folder.join(&case.reference);
         let of_reference = |why: String| Refusal::Reference(why);
         let of_file = |e: ImageFileError| of_reference(e.to_string());
-        let format = Format::of(&reference).map_err(of_file)?;
+        let format = Format::from_path(&reference).map_err(of_file)?;
         let bytes = match format {
             // With its record and its variances.
             Format::Exr => {
@@ -475,13 +475,15 @@ impl<'a> Runner<'a> {
         // What the next run finds.
         let decoded = match format {
             Format::Exr => None,
-            _ => Some(Rendering::from(image_file::of_bytes(&bytes, format).map_err(|e| of_reference(e.to_string()))?)),
+            _ => Some(Rendering::from(
+                image_file::decode_bytes(&bytes, format).map_err(|e| of_reference(e.to_string()))?,
+            )),
         };
         let expected = decoded.as_ref().unwrap_or(&render);
-        let why = match Comparison::of(&render, expected, format, case.criterion) {
+        let why = match Comparison::new(&render, expected, format, case.criterion) {
             Ok(comparison) if comparison.verdict.passed => None,
             Ok(comparison) => Some(comparison.reason()),
-            Err(error) => Some(of_sizes(&expected.image, &render.image, &error.to_string())),
+            Err(error) => Some(sizes_message(&expected.image, &render.image, &error.to_string())),
         };
         if let Some(why) = why {
             let advice = match format {
@@ -544,7 +546,7 @@ fn no_image(case: &Case, out: &Path) -> Option<String> {
 }
 
 /// Why two images cannot be compared.
-fn of_sizes(reference: &Image, render: &Image, error: &str) -> String {
+fn sizes_message(reference: &Image, render: &Image, error: &str) -> String {
     if (reference.width, reference.height) == (render.width, render.height) {
         return error.replace("the first is", "the reference is").replace("the second", "the render");
     }

@@ -12,7 +12,7 @@ use shadewright::ir::passes::{Pipeline, matrices};
 use shadewright::ir::{Const, FunctionKind, Module, Type, colliding_strings};
 use shadewright::lang::types::SourceType;
 use shadewright::lang::unit::FunctionInfo;
-use shadewright::lang::{Options, Unit, registry};
+use shadewright::lang::{FrontEndOptions, Unit, registry};
 use shadewright::program::read_shader;
 use shadewright::render::call::{CallError, RunnerInfo, TimedRpu, Words, registers_on_rpu, values};
 use shadewright::render::{Backend, BackendOptions};
@@ -42,8 +42,8 @@ pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
         })?;
         sources.add(args.file.as_str(), Some(path), text)
     };
-    let language = registry::of_path(Path::new(&args.file)).filter(|_| !text_given).unwrap_or(registry::DEFAULT);
-    let compiled = language.compile(&mut sources, file, &Options::default());
+    let language = registry::for_path(Path::new(&args.file)).filter(|_| !text_given).unwrap_or(registry::DEFAULT);
+    let compiled = language.compile(&mut sources, file, &FrontEndOptions::default());
     let Unit::Shaders(unit) = compiled.map_err(|errors| Failure::diagnostics(&errors, &sources))? else {
         return Err(Failure::input(format!("error: `{}` defines classes, and no function to run", args.file)));
     };
@@ -118,7 +118,7 @@ fn on(args: &RunArgs) -> Result<Vec<RunnerInfo>, Failure> {
     let mut rows = args.on.runners();
     let Some(engine) = available(args.engine)? else { return Ok(rows) };
     let Some(at) = rows.iter().position(|row| row.name == Backend::RPU.name()) else { return Ok(rows) };
-    let backend = Backend::of_engine(engine).unwrap_or(Backend::RPU);
+    let backend = Backend::from_engine(engine).unwrap_or(Backend::RPU);
     rows.splice(at..=at, RunOn::Runner(backend.name()).runners());
     Ok(rows)
 }

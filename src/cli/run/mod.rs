@@ -71,7 +71,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     set_up_process(&args.cpu)?;
     let path = Path::new(&args.file);
     let mut output = Output { record: args.json.then(Map::new) };
-    match program::Form::of(path) {
+    match program::Form::from_path(path) {
         Some(form) => program::run(args, path, form, &mut output),
         None => function::run(args, &mut output),
     }?;

@@ -27,7 +27,7 @@ pub enum Form {
 
 impl Form {
     /// The form that a file name determines, if it is that of a program.
-    pub fn of(path: &Path) -> Option<Form> {
+    pub fn from_path(path: &Path) -> Option<Form> {
         match path.extension().and_then(|e| e.to_str()) {
             Some("rpuasm") => Some(Form::Text),
             Some("rpubin") => Some(Form::Binary),

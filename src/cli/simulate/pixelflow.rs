@@ -16,7 +16,7 @@ use shadewright::scene::Shadows;
 
 /// Renders the scene on the model and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
+    if args.scene.file.scene.as_deref().is_some_and(|path| Form::from_path(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on PixelFlow: name a scene"));
     }
     if let Some(path) = &args.out {

@@ -20,7 +20,7 @@ use shadewright::machines::polygons::tree::config as tree_config;
 use shadewright::machines::polygons::{hidden_lines, painted, prior, tree};
 use shadewright::machines::report::Report;
 use shadewright::program::{LinkOptions, link};
-use shadewright::project::State;
+use shadewright::project::ProjectState;
 use shadewright::render::rpu::Loaded;
 use shadewright::render::{Backend, Job, Progress, RenderError, Window, prepare};
 use shadewright::scene::Format;
@@ -71,7 +71,7 @@ pub fn draw(args: &SimulateArgs, hardware: PolygonSimulator) -> Result<(), Failu
 }
 
 /// Opens the scene.
-fn open(args: &SimulateArgs) -> Result<(Arc<State>, Job), Failure> {
+fn open(args: &SimulateArgs) -> Result<(Arc<ProjectState>, Job), Failure> {
     set_up_process(&args.cpu)?;
     let (_, state) = open_project(&args.scene)?;
     let job = job_of(&args.scene, &state)?;
@@ -90,7 +90,7 @@ fn write(args: &SimulateArgs, image: &Image, svg: Option<&str>) -> Result<(), Fa
 
 /// Refuses what the model cannot do, before anything is rendered.
 fn check(args: &SimulateArgs, hardware: PolygonSimulator) -> Result<(), Failure> {
-    if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
+    if args.scene.file.scene.as_deref().is_some_and(|path| Form::from_path(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on this hardware: name a scene"));
     }
     let draws_lines = hardware == PolygonSimulator::HiddenLines;
@@ -159,7 +159,7 @@ struct Simulation<'a> {
     hardware: PolygonSimulator,
     args: &'a SimulateArgs,
     job: &'a Job,
-    state: &'a State,
+    state: &'a ProjectState,
 }
 
 impl Simulation<'_> {
@@ -186,7 +186,7 @@ impl Simulation<'_> {
             Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
         let colors = args.polygons.colors.unwrap_or(colors);
         let interpolation = args.polygons.interpolation.unwrap_or(interpolation);
-        Polygons::of_job(&self.state.scene, job, &loaded.map_err(fail)?, colors, interpolation).map_err(fail)
+        Polygons::from_job(&self.state.scene, job, &loaded.map_err(fail)?, colors, interpolation).map_err(fail)
     }
 
     fn tree(&self) -> Result<Drawn, Failure> {
@@ -282,7 +282,7 @@ impl Simulation<'_> {
     }
 
     /// Hardware with depth buffers.
-    fn prior(&self, kind: prior::Kind) -> Result<Drawn, Failure> {
+    fn prior(&self, kind: prior::PriorModel) -> Result<Drawn, Failure> {
         let config = self.config(prior::Config::parse)?;
         let side = side(self.args)?;
         check_samples(self.state.scene.format, side)?;
@@ -317,6 +317,6 @@ impl Simulation<'_> {
         renderer.load(&job).map_err(fail)?;
         let colors = renderer.colors(&painted::positions(size, side), &AtomicBool::new(false)).map_err(fail)?;
         let other = painted::image(size, side, &colors).map_err(|e| Failure::input(format!("error: {e}")))?;
-        Judgment::of(Side::of_model(image), Side::of_model(&other), &self.args.judge, None)
+        Judgment::new(Side::from_render(image), Side::from_render(&other), &self.args.judge, None)
     }
 }

@@ -46,7 +46,7 @@ pub fn run(args: &SimulateArgs, hardware: RaySimulator) -> Result<(), Failure> {
     let options = rpu_options(&args.scene);
     let loaded = Loaded::with_options(&program.module, program.constants.vectors(), program.surface_entries, &options);
     let loaded = loaded.map_err(fail)?.in_format(args.hardware.format);
-    let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
+    let polygons = Polygons::from_job(&state.scene, &job, &loaded).map_err(fail)?;
     let settings = sampler::settings(&args.sampler);
     let adaptive = settings.map(|settings| sampler::sampler(&job, &state.scene, settings)).transpose()?;
     let simulation = Simulation { args, job: &job, loaded: &loaded, polygons: &polygons, sampler: adaptive.as_ref() };
@@ -84,7 +84,7 @@ pub fn run(args: &SimulateArgs, hardware: RaySimulator) -> Result<(), Failure> {
 
 /// Refuses what the model cannot do, before anything is rendered.
 fn check(args: &SimulateArgs) -> Result<(), Failure> {
-    if args.scene.file.scene.as_deref().is_some_and(|path| Form::of(path).is_some()) {
+    if args.scene.file.scene.as_deref().is_some_and(|path| Form::from_path(path).is_some()) {
         return Err(Failure::input("error: programs of the RPU do not run on this hardware: name a scene"));
     }
     for path in args.heatmap.iter().chain(&args.out) {
@@ -147,7 +147,7 @@ impl Simulation<'_> {
         let run = |progress: Progress<'_>| peripheral::simulate(&self.subject(), choice, &config, measured, progress);
         let simulation = with_progress(SIMULATING, run).map_err(self.fail())?;
         let mut report = peripheral::report(&simulation, self.polygons, &config);
-        let (times, waits) = (peripheral::RayTimes::of(&config), config.intersector.waits);
+        let (times, waits) = (peripheral::RayTimes::new(&config), config.intersector.waits);
         let service = |ray: &Traced| times.service(waits, &ray.work).occupancy;
         let more = capacity::sections(&simulation.recording, self.polygons, config.memory, &service);
         report.sections.extend(more.map_err(self.fail())?);
@@ -228,7 +228,7 @@ impl Simulation<'_> {
     fn judge(&self, image: &Image, backend: Backend) -> Result<Judgment, Failure> {
         let other = compare::render(&self.args.scene, &self.args.gpu, backend, self.job, self.sampler)?;
         let (image, other) = (rounded(image), rounded(&other));
-        Judgment::of(Side::of_model(&image), Side::of_model(&other), &self.args.judge, None)
+        Judgment::new(Side::from_render(&image), Side::from_render(&other), &self.args.judge, None)
     }
 }
 

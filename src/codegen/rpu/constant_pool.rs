@@ -12,7 +12,7 @@
 
 use super::ConstantPlaces;
 use super::legalize::definitions;
-use super::vcode::{Class, MArith, MFunc, MInst, MOp, MSrc, Place};
+use super::vcode::{MArith, MFunc, MInst, MOp, MSrc, RegisterClass, RegisterOperand};
 use shadewright_ir::emitter::Emitter;
 use shadewright_ir::{Function, Inst, Loc, Op, Terminator, Type, Value};
 use shadewright_rpu::isa::{self, Component, Mask, Multiplier, Reg, Swizzle};
@@ -164,7 +164,7 @@ impl Layout {
         let position = |b: &u32| register.iter().position(|r| r == b).map(|i| Component::from_index(i as u8));
         let components: Vec<Component> = bits.iter().filter_map(position).collect();
         let swizzle = Swizzle::from_components(&components)?;
-        Some(MSrc::Reg { place: Place::P(Reg::C(n as u8)), swizzle, mult: Multiplier::ONE })
+        Some(MSrc::Reg { place: RegisterOperand::P(Reg::C(n as u8)), swizzle, mult: Multiplier::ONE })
     }
 
     /// A source for a literal of an instruction that works on floats, or on integers: those cannot
@@ -275,7 +275,7 @@ pub fn keep_one_literal(f: &mut MFunc, layout: &Layout) {
             literals.sort_by_key(|&bits| layout.scalar(bits, integer).is_none());
             for bits in literals.iter().take(literals.len().saturating_sub(1)) {
                 let source = layout.scalar(*bits, integer).unwrap_or_else(|| {
-                    let t = Place::V(f.new_vreg(Class::Scalar));
+                    let t = RegisterOperand::V(f.new_vreg(RegisterClass::Scalar));
                     let copy = MArith::new(isa::Op::Mov, t, Mask::W, &[MSrc::Lit(*bits)]);
                     out.push(MInst { op: MOp::Arith(copy), loc });
                     MSrc::component(t, Component::W)

@@ -7,7 +7,7 @@
 //! of their code but what it changes.
 
 use super::calls;
-use super::vcode::{ALLOCATABLE, Callee, MFunc, Place};
+use super::vcode::{ALLOCATABLE, Callee, MFunc, RegisterOperand};
 use super::{Abi, Error};
 use shadewright_base::named::{Named, Row};
 use shadewright_ir::abi::EntryPoint;
@@ -76,17 +76,19 @@ impl Clobbers {
     };
 
     /// Everything that a function's instructions write, its calls included.
-    pub fn of(f: &MFunc) -> Clobbers {
+    pub fn new(f: &MFunc) -> Clobbers {
         let mut c =
             Clobbers { general: NOTHING, inputs: [false; 4], special: Mask::NONE, address: Mask::NONE, hit: false };
         for inst in f.blocks.iter().flat_map(|b| &b.insts) {
             inst.for_each_def(|place, mask| match place {
-                Place::P(Reg::R(n)) => c.change(n, mask),
-                Place::P(Reg::I(n)) => c.inputs[usize::from(n)] = true,
-                Place::P(Reg::Special) => c.special = c.special.union(mask),
-                Place::P(Reg::A) => c.address = c.address.union(Mask::from_bits(mask.bits() & Mask::XYZ.bits())),
-                Place::P(Reg::Hit | Reg::HitTri | Reg::HitObj) => c.hit = true,
-                Place::P(Reg::Stack(_) | Reg::C(_)) | Place::V(_) => {}
+                RegisterOperand::P(Reg::R(n)) => c.change(n, mask),
+                RegisterOperand::P(Reg::I(n)) => c.inputs[usize::from(n)] = true,
+                RegisterOperand::P(Reg::Special) => c.special = c.special.union(mask),
+                RegisterOperand::P(Reg::A) => {
+                    c.address = c.address.union(Mask::from_bits(mask.bits() & Mask::XYZ.bits()))
+                }
+                RegisterOperand::P(Reg::Hit | Reg::HitTri | Reg::HitObj) => c.hit = true,
+                RegisterOperand::P(Reg::Stack(_) | Reg::C(_)) | RegisterOperand::V(_) => {}
             });
         }
         c
@@ -109,14 +111,14 @@ impl Clobbers {
     }
 
     /// Calls `f` with each place and its components.
-    pub fn for_each(&self, mut f: impl FnMut(Place, Mask)) {
+    pub fn for_each(&self, mut f: impl FnMut(RegisterOperand, Mask)) {
         let general = self.general.iter().zip(0..).map(|(&mask, n)| (Reg::R(n), mask));
         let inputs = self.inputs.iter().zip(0..).map(|(&on, n)| (Reg::I(n), if on { Mask::XYZW } else { Mask::NONE }));
         let hit = if self.hit { Mask::XYZW } else { Mask::NONE };
         let rest = [(Reg::Special, self.special), (Reg::A, self.address), (Reg::Hit, hit)];
         for (reg, mask) in general.chain(inputs).chain(rest) {
             if !mask.is_empty() {
-                f(Place::P(reg), mask);
+                f(RegisterOperand::P(reg), mask);
             }
         }
     }
@@ -194,7 +196,7 @@ impl Plan {
         match (self.convention, callee, &self.shaders) {
             (Convention::Simple, ..) | (_, Callee::HitShader, None) => Clobbers::ALL,
             (Convention::Mixed, Callee::Function(n), _) => mixed(&self.signatures[n]),
-            (Convention::Mixed, Callee::HitShader, Some(_)) => mixed(&Signature::of_a_surface()),
+            (Convention::Mixed, Callee::HitShader, Some(_)) => mixed(&Signature::surface()),
             (Convention::Interprocedural, Callee::Function(n), _) => self.known[n].unwrap_or(Clobbers::ALL),
             (Convention::Interprocedural, Callee::HitShader, Some(surfaces)) => {
                 let known = surfaces.iter().map(|&n| self.known[n].unwrap_or(Clobbers::ALL));
@@ -228,7 +230,7 @@ impl Plan {
 
 impl Signature {
     /// That of surfaces, or the wider one of those that scatter light.
-    fn of_a_surface() -> Signature {
+    fn surface() -> Signature {
         Signature {
             params: vec![(0, Mask::XYZ), (1, Mask::XYZ), (0, Mask::W), (2, Mask::XYZW), (3, Mask::XYZW)],
             results: vec![(0, Mask::XYZ), (1, Mask::XYZ), (2, Mask::XYZW)],

@@ -32,7 +32,7 @@ pub struct Access {
 
 impl Access {
     /// The accesses of an instruction; `tested` are the positions that a paired condition looks at.
-    pub fn of(inst: &MInst, tested: Mask) -> Access {
+    pub fn new(inst: &MInst, tested: Mask) -> Access {
         let mut access = Access::default();
         inst.for_each_use(tested, |place, mask| {
             access.reads.extend(place.node().into_iter().flat_map(|n| cells(n, mask)));

@@ -7,7 +7,7 @@
 //! take `HIT_TRI` and `HIT_OBJ` as their base; dead code elimination then removes the copies.
 
 use super::liveness::{LiveSet, Liveness};
-use super::vcode::{MBlock, MFunc, MInst, MOp, MSrc, Place};
+use super::vcode::{MBlock, MFunc, MInst, MOp, MSrc, RegisterOperand};
 use shadewright_rpu::isa::{Base, Component, Mask, Multiplier, Op, Reg, Scale, Swizzle};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -15,13 +15,13 @@ use std::collections::{BTreeSet, HashMap};
 /// The source that a component equals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fact {
-    place: Place,
+    place: RegisterOperand,
     component: Component,
     mult: Multiplier,
 }
 
 /// A component of a place that a fact is about.
-type Key = (Place, Component);
+type Key = (RegisterOperand, Component);
 
 /// The facts that are known at one point, and which of them refer to each place: a write looks at
 /// those alone.
@@ -51,7 +51,7 @@ impl Facts {
     }
 
     /// Drops what a write makes untrue.
-    fn write(&mut self, place: Place, mask: Mask) {
+    fn write(&mut self, place: RegisterOperand, mask: Mask) {
         let Some(node) = place.node() else { return };
         for c in mask.components() {
             self.known.remove(&(place, c));
@@ -80,7 +80,7 @@ pub fn forward(f: &mut MFunc) {
     // What is not read any more needs no facts: a long function would carry thousands from block to
     // block. Without this the 2,000-line shader of `bench compile` takes 305 ms on its way to the
     // RPU, with it 77.
-    let liveness = Liveness::of(f);
+    let liveness = Liveness::new(f);
     let mut live = LiveSet::new(f.nodes());
     let order = f.reverse_postorder();
     let mut position = vec![0; f.blocks.len()];
@@ -138,11 +138,11 @@ fn rewrite(block: &mut MBlock, mut facts: Facts) {
             }
             MOp::Load { base, .. } => {
                 if let Base::A(c) = *base
-                    && let Some(fact) = facts.get(&(Place::P(Reg::A), c))
+                    && let Some(fact) = facts.get(&(RegisterOperand::P(Reg::A), c))
                 {
                     match fact.place {
-                        Place::P(Reg::HitTri) => *base = Base::HitTri,
-                        Place::P(Reg::HitObj) => *base = Base::HitObj,
+                        RegisterOperand::P(Reg::HitTri) => *base = Base::HitTri,
+                        RegisterOperand::P(Reg::HitObj) => *base = Base::HitObj,
                         _ => {}
                     }
                 }
@@ -196,17 +196,17 @@ fn update(inst: &MInst, facts: &mut Facts) {
 
 /// True if writing `mask` of `place` changes what a fact refers to. `HIT` registers change all
 /// together.
-fn hit_any(fact: &Fact, place: Place, mask: Mask) -> bool {
+fn hit_any(fact: &Fact, place: RegisterOperand, mask: Mask) -> bool {
     fact.place.node() == place.node()
-        && (mask.contains(fact.component) || matches!(place, Place::P(Reg::Hit | Reg::HitTri | Reg::HitObj)))
+        && (mask.contains(fact.component) || matches!(place, RegisterOperand::P(Reg::Hit | Reg::HitTri | Reg::HitObj)))
 }
 
-fn copies(inst: &MInst) -> Vec<((Place, Component), Fact)> {
+fn copies(inst: &MInst) -> Vec<((RegisterOperand, Component), Fact)> {
     let Some(a) = inst.arith() else { return Vec::new() };
     let MSrc::Reg { place, swizzle, mult } = a.src[0] else { return Vec::new() };
-    let target = matches!(a.dst, Place::V(_) | Place::P(Reg::A));
+    let target = matches!(a.dst, RegisterOperand::V(_) | RegisterOperand::P(Reg::A));
     // General registers are kept free: reading them longer would make new conflicts (§7.6).
-    let general = matches!(place, Place::P(Reg::R(_)));
+    let general = matches!(place, RegisterOperand::P(Reg::R(_)));
     if a.op != Op::Mov || a.sat || a.special.is_some() || mult.scale != Scale::One || !target || general {
         return Vec::new();
     }

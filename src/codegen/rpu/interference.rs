@@ -8,7 +8,7 @@
 //! it, unless in one register.
 
 use super::liveness::{LiveSet, Liveness, step};
-use super::vcode::{ALLOCATABLE, Class, MBlock, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place};
+use super::vcode::{ALLOCATABLE, MBlock, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, RegisterClass, RegisterOperand};
 use shadewright_rpu::isa::{Component, Mask};
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ pub fn block_weight(depth: u32) -> u64 {
 
 impl Interference {
     /// Looks through a function.
-    pub fn of(f: &MFunc) -> Interference {
+    pub fn new(f: &MFunc) -> Interference {
         let n = f.nodes();
         let mut g = Interference {
             neighbors: vec![Neighbors::default(); n],
@@ -149,7 +149,7 @@ impl Interference {
             allowed: vec![Mask::XYZW; n],
             accesses: vec![0; n],
         };
-        let liveness = Liveness::of(f);
+        let liveness = Liveness::new(f);
         let mut live = LiveSet::new(n);
         for block in &f.blocks {
             liveness.load_out(&block.term, &mut live);
@@ -280,10 +280,10 @@ fn lives_across(call: &MInst, node: usize, live: Mask) -> bool {
 
 /// Where components of a register of a class are when it is at `component` of a machine register
 /// (which matters for scalars only).
-pub fn position(class: Class, c: Component, component: Component) -> Component {
+pub fn position(class: RegisterClass, c: Component, component: Component) -> Component {
     match class {
-        Class::Wide => c,
-        Class::Scalar | Class::ScalarW | Class::Special => component,
+        RegisterClass::Wide => c,
+        RegisterClass::Scalar | RegisterClass::ScalarW | RegisterClass::Special => component,
     }
 }
 
@@ -295,7 +295,7 @@ pub fn components_of(pairs: Pairs) -> impl Iterator<Item = (Component, Component
 /// Calls `found` with each call of a function, by block and instruction, and each node that lives
 /// across it.
 pub fn for_each_across_call(f: &MFunc, mut found: impl FnMut(usize, usize, usize)) {
-    let liveness = Liveness::of(f);
+    let liveness = Liveness::new(f);
     let mut live = LiveSet::new(f.nodes());
     for (b, block) in f.blocks.iter().enumerate() {
         liveness.load_out(&block.term, &mut live);
@@ -316,5 +316,5 @@ pub fn vreg_of(node: usize) -> Option<super::vcode::VReg> {
 
 /// The place of a virtual register's node.
 pub fn node_of(v: super::vcode::VReg) -> usize {
-    Place::V(v).node().unwrap_or(PHYSICAL_NODES)
+    RegisterOperand::V(v).node().unwrap_or(PHYSICAL_NODES)
 }

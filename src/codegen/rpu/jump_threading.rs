@@ -17,10 +17,10 @@ pub fn thread_tests(f: &mut Function) {
         _ => None,
     };
     let mut any = false;
-    let mut uses = Uses::of(f);
+    let mut uses = Uses::new(f);
     let mut preds = f.predecessors();
     for b in f.block_ids().skip(1) {
-        let Some(test) = Test::of(f, b, &uses) else { continue };
+        let Some(test) = Test::find(f, b, &uses) else { continue };
         let mut from = std::mem::take(&mut preds[b.0 as usize]);
         from.sort();
         from.dedup();
@@ -68,7 +68,7 @@ pub fn thread_tests(f: &mut Function) {
 struct Uses(Vec<isize>);
 
 impl Uses {
-    fn of(f: &Function) -> Uses {
+    fn new(f: &Function) -> Uses {
         let mut uses = Uses(vec![0; f.values.len()]);
         for block in &f.blocks {
             block.insts.iter().flat_map(|i| &i.args).for_each(|a| uses.0[a.0 as usize] += 1);
@@ -81,7 +81,7 @@ impl Uses {
         term.for_each_arg(|v| self.0[v.0 as usize] += by);
     }
 
-    fn of_value(&self, v: Value) -> isize {
+    fn number(&self, v: Value) -> isize {
         self.0[v.0 as usize]
     }
 }
@@ -97,7 +97,7 @@ struct Test {
 
 impl Test {
     /// The block `b` as a test, if it is one and its parameters are used nowhere else.
-    fn of(f: &Function, b: BlockId, uses: &Uses) -> Option<Test> {
+    fn find(f: &Function, b: BlockId, uses: &Uses) -> Option<Test> {
         let block = f.block(b);
         let Terminator::Branch(condition, then, otherwise) = &block.term else { return None };
         let position = block.params.iter().position(|p| p == condition).filter(|_| block.insts.is_empty())?;
@@ -112,7 +112,7 @@ impl Test {
                 *n += 1;
             }
         });
-        let stays_inside = own.iter().all(|(&v, &n)| n == uses.of_value(v));
+        let stays_inside = own.iter().all(|(&v, &n)| n == uses.number(v));
         let (then, otherwise) = (then.clone(), otherwise.clone());
         stays_inside.then(|| Test { params: block.params.clone(), position, then, otherwise })
     }

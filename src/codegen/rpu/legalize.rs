@@ -53,7 +53,7 @@ pub fn definitions(f: &Function) -> HashMap<Value, Inst> {
 }
 
 fn expand_operations(f: &mut Function) {
-    let bounds = IndexBounds::of(f);
+    let bounds = IndexBounds::new(f);
     for b in 0..f.blocks.len() {
         let insts = std::mem::take(&mut f.blocks[b].insts);
         let mut out = Vec::with_capacity(insts.len());
@@ -158,7 +158,7 @@ struct IndexBounds {
 }
 
 impl IndexBounds {
-    fn of(f: &Function) -> IndexBounds {
+    fn new(f: &Function) -> IndexBounds {
         let mut bounds = IndexBounds { defs: definitions(f), after: HashMap::new() };
         let tree = Dominators::new(f);
         let preds = f.predecessors();
@@ -281,7 +281,7 @@ fn clear_slots(f: &mut Function) {
 
 /// Puts array writes whose index may be out of range under a test.
 fn guard_stores(f: &mut Function) {
-    let bounds = IndexBounds::of(f);
+    let bounds = IndexBounds::new(f);
     let slots = &f.slots;
     // A constant index beyond the end writes nothing, and may not fit the offset of a store.
     let writes_nothing = |i: &Inst| match i.op {

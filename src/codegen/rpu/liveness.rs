@@ -5,7 +5,7 @@
 //! replaces, and a store of half a vector is seen as dead. Code and values start dead and become
 //! live from what has effects.
 
-use super::vcode::{MBlock, MFunc, MOp, MTerm, Place, Special};
+use super::vcode::{MBlock, MFunc, MOp, MTerm, RegisterOperand, Special};
 use shadewright_rpu::isa::{Mask, OpClass, Reg};
 use std::collections::BTreeSet;
 
@@ -101,7 +101,7 @@ pub struct Liveness(Vec<Box<[(u32, Mask)]>>);
 
 impl Liveness {
     /// Solves the equations of a function.
-    pub fn of(f: &MFunc) -> Liveness {
+    pub fn new(f: &MFunc) -> Liveness {
         solve(f, false)
     }
 
@@ -113,7 +113,7 @@ impl Liveness {
                 live.insert(r as usize, mask);
             }
             // The caller's frame pointer must be as it was.
-            if let Some(a) = Place::P(Reg::A).node() {
+            if let Some(a) = RegisterOperand::P(Reg::A).node() {
                 live.insert(a, Mask::W);
             }
         }

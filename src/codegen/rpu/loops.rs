@@ -9,31 +9,31 @@ use std::collections::{HashMap, HashSet};
 /// For each back edge's target, the blocks of its loop.
 pub fn loops(blocks: usize, successors: impl Fn(usize) -> Vec<usize>) -> Vec<(usize, HashSet<usize>)> {
     #[derive(Clone, Copy, PartialEq)]
-    enum State {
+    enum VisitState {
         New,
         Open,
         Done,
     }
-    let mut state = vec![State::New; blocks];
+    let mut state = vec![VisitState::New; blocks];
     let mut preds = vec![Vec::new(); blocks];
     let mut back: Vec<(usize, usize)> = Vec::new();
     let mut stack = vec![(0usize, successors(0), 0usize)];
-    state[0] = State::Open;
+    state[0] = VisitState::Open;
     while let Some((b, next, i)) = stack.last_mut() {
         let Some(&s) = next.get(*i) else {
-            state[*b] = State::Done;
+            state[*b] = VisitState::Done;
             stack.pop();
             continue;
         };
         *i += 1;
         preds[s].push(*b);
         match state[s] {
-            State::Open => back.push((*b, s)),
-            State::New => {
-                state[s] = State::Open;
+            VisitState::Open => back.push((*b, s)),
+            VisitState::New => {
+                state[s] = VisitState::Open;
                 stack.push((s, successors(s), 0));
             }
-            State::Done => {}
+            VisitState::Done => {}
         }
     }
     let mut found: Vec<(usize, HashSet<usize>)> = Vec::new();

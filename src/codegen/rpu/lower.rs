@@ -2,7 +2,7 @@
 //! latencies and to ask whether two fit one issue slot.
 
 use super::RECORD_TEXTURE;
-use super::vcode::{MArith, MInst, MOp, MSplit, MSrc, Place};
+use super::vcode::{MArith, MInst, MOp, MSplit, MSrc, RegisterOperand};
 use shadewright_rpu::isa::{Arith, Dst, DstReg, Instr, Primary, Reg, Split, Src};
 
 /// Why an instruction is not one of the RPU's yet.
@@ -20,17 +20,17 @@ pub enum NotLowered {
 fn source(s: MSrc) -> Result<Src, NotLowered> {
     match s {
         MSrc::Lit(bits) => Ok(Src::Literal(bits)),
-        MSrc::Reg { place: Place::P(reg), swizzle, mult } => Ok(Src::Reg { reg, swizzle, multiplier: mult }),
-        MSrc::Reg { place: Place::V(_), .. } => Err(NotLowered::Virtual),
+        MSrc::Reg { place: RegisterOperand::P(reg), swizzle, mult } => Ok(Src::Reg { reg, swizzle, multiplier: mult }),
+        MSrc::Reg { place: RegisterOperand::V(_), .. } => Err(NotLowered::Virtual),
     }
 }
 
 /// Arithmetic.
 fn arith(a: &MArith) -> Result<Arith, NotLowered> {
     let reg = match a.dst {
-        Place::P(Reg::R(n)) => DstReg::R(n),
-        Place::P(Reg::Stack(n)) => DstReg::Stack(n),
-        Place::P(Reg::A) => DstReg::A,
+        RegisterOperand::P(Reg::R(n)) => DstReg::R(n),
+        RegisterOperand::P(Reg::Stack(n)) => DstReg::Stack(n),
+        RegisterOperand::P(Reg::A) => DstReg::A,
         _ => return Err(NotLowered::Virtual),
     };
     let mut sources = [Src::Literal(0); 3];

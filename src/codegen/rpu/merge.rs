@@ -5,7 +5,7 @@
 //! It works within a block, on virtual registers. A register is looked through only where it has
 //! one definition.
 
-use super::vcode::{JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, Place, VReg};
+use super::vcode::{JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, RegisterOperand, VReg};
 use shadewright_rpu::isa::{Component, Mask, Multiplier, Op, OpClass, Reg, Swizzle};
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ const WINDOW: usize = 24;
 /// Runs the whole of this module.
 pub fn merge(f: &mut MFunc) {
     let defs = definition_counts(f);
-    let single = |place: Place| matches!(place, Place::V(v) if defs.get(&v) == Some(&1));
+    let single = |place: RegisterOperand| matches!(place, RegisterOperand::V(v) if defs.get(&v) == Some(&1));
     for block in &mut f.blocks {
         look_through_copies(block, &single);
         share_condition(block);
@@ -34,7 +34,7 @@ fn definition_counts(f: &MFunc) -> HashMap<VReg, usize> {
     let mut defs = HashMap::new();
     for inst in f.blocks.iter().flat_map(|b| &b.insts) {
         inst.for_each_def(|place, _| {
-            if let Place::V(v) = place {
+            if let RegisterOperand::V(v) = place {
                 *defs.entry(v).or_default() += 1;
             }
         });
@@ -47,7 +47,7 @@ fn use_counts(f: &MFunc) -> HashMap<VReg, usize> {
     for b in &f.blocks {
         for (i, inst) in b.insts.iter().enumerate() {
             inst.for_each_use(b.tested(i), |place, _| {
-                if let Place::V(v) = place {
+                if let RegisterOperand::V(v) = place {
                     *uses.entry(v).or_default() += 1;
                 }
             });
@@ -58,13 +58,13 @@ fn use_counts(f: &MFunc) -> HashMap<VReg, usize> {
 
 /// True if an instruction between two positions (both excluded) writes something that `inst` reads,
 /// or, for `dst`, reads or writes it.
-fn disturbed(block: &MBlock, from: usize, to: usize, inst: &MInst, dst: Option<(Place, Mask)>) -> bool {
-    let mut reads: Vec<(Place, Mask)> = Vec::new();
+fn disturbed(block: &MBlock, from: usize, to: usize, inst: &MInst, dst: Option<(RegisterOperand, Mask)>) -> bool {
+    let mut reads: Vec<(RegisterOperand, Mask)> = Vec::new();
     inst.for_each_use(Mask::NONE, |p, m| reads.push((p, m)));
-    let overlaps = |a: &[(Place, Mask)], p: Place, m: Mask| {
+    let overlaps = |a: &[(RegisterOperand, Mask)], p: RegisterOperand, m: Mask| {
         p.node().is_some() && a.iter().any(|&(q, n)| q.node() == p.node() && m.bits() & n.bits() != 0)
     };
-    let target: Vec<(Place, Mask)> = dst.into_iter().collect();
+    let target: Vec<(RegisterOperand, Mask)> = dst.into_iter().collect();
     (from + 1..to).any(|k| {
         let mut hit = false;
         block.insts[k].for_each_def(|p, m| hit |= overlaps(&reads, p, m) || overlaps(&target, p, m));
@@ -74,7 +74,12 @@ fn disturbed(block: &MBlock, from: usize, to: usize, inst: &MInst, dst: Option<(
 }
 
 /// The position of the instruction before `i` that alone defines a scalar register.
-fn scalar_definition(block: &MBlock, i: usize, place: Place, single: &impl Fn(Place) -> bool) -> Option<usize> {
+fn scalar_definition(
+    block: &MBlock,
+    i: usize,
+    place: RegisterOperand,
+    single: &impl Fn(RegisterOperand) -> bool,
+) -> Option<usize> {
     if !single(place) {
         return None;
     }
@@ -83,7 +88,7 @@ fn scalar_definition(block: &MBlock, i: usize, place: Place, single: &impl Fn(Pl
 
 /// Lets `mov_rcp`, `mov_rsq` and tests of a copy compute what they copy, when it is one instruction
 /// away. The copy is then often dead.
-fn look_through_copies(block: &mut MBlock, single: &impl Fn(Place) -> bool) {
+fn look_through_copies(block: &mut MBlock, single: &impl Fn(RegisterOperand) -> bool) {
     for i in 0..block.insts.len() {
         let tested = block.tested(i);
         let Some(copy) = block.insts[i].arith() else { continue };
@@ -165,7 +170,8 @@ fn carry_specials(block: &mut MBlock) {
         let Some(special) = block.insts[at].arith().filter(|a| a.dst == JUNK && a.special.is_some()) else { continue };
         let same = |a: &MArith| {
             // A copy may vanish by itself.
-            let target = matches!(a.dst, Place::V(_)) && a.mask == Mask::W && a.special.is_none() && !a.is_copy();
+            let target =
+                matches!(a.dst, RegisterOperand::V(_)) && a.mask == Mask::W && a.special.is_none() && !a.is_copy();
             target && a.op == special.op && a.src == special.src && a.sat == special.sat
         };
         let Some(k) = (0..at).rev().find(|&k| block.insts[k].arith().is_some_and(same)) else { continue };
@@ -185,20 +191,20 @@ fn carry_specials(block: &mut MBlock) {
 }
 
 /// A scalar whose only use is a copy into components of a vector is computed into them.
-fn compute_in_place(block: &mut MBlock, single: &impl Fn(Place) -> bool, uses: &HashMap<VReg, usize>) {
+fn compute_in_place(block: &mut MBlock, single: &impl Fn(RegisterOperand) -> bool, uses: &HashMap<VReg, usize>) {
     let mut i = 0;
     while i < block.insts.len() {
         let at = i;
         i += 1;
         let Some(copy) = block.insts[at].arith() else { continue };
-        let MSrc::Reg { place: Place::V(v), .. } = copy.src[0] else { continue };
+        let MSrc::Reg { place: RegisterOperand::V(v), .. } = copy.src[0] else { continue };
         if !copy.is_copy() || copy.dst == JUNK || uses.get(&v) != Some(&1) || !block.tested(at).is_empty() {
             continue;
         }
         let (dst, mask) = (copy.dst, copy.mask);
-        let Some(k) = scalar_definition(block, at, Place::V(v), single) else { continue };
+        let Some(k) = scalar_definition(block, at, RegisterOperand::V(v), single) else { continue };
         let Some(def) = block.insts[k].arith() else { continue };
-        if def.op.is_scalar() || def.mask != Mask::W || matches!(dst, Place::P(Reg::A)) {
+        if def.op.is_scalar() || def.mask != Mask::W || matches!(dst, RegisterOperand::P(Reg::A)) {
             continue;
         }
         // Writing early must not be seen; if it would be, the computation moves down instead.
@@ -234,7 +240,7 @@ fn is_splat(s: &MSrc) -> bool {
     }
 }
 
-fn reads_target(inst: &MInst, dst: Place) -> bool {
+fn reads_target(inst: &MInst, dst: RegisterOperand) -> bool {
     let mut reads = false;
     inst.for_each_use(Mask::NONE, |p, _| reads |= p.node() == dst.node());
     reads
@@ -324,7 +330,8 @@ fn move_test_to_end(block: &mut MBlock) {
         |a: &MArith| a.op == test.op && a.src == test.src && a.sat == test.sat && a.dst != JUNK && a.special.is_none();
     let Some(k) = (0..last).rev().find(|&k| block.insts[k].arith().is_some_and(same)) else { return };
     let Some(a) = block.insts[k].arith() else { return };
-    if matches!(a.dst, Place::P(Reg::A)) || disturbed(block, k, last, &block.insts[k], Some((a.dst, a.mask))) {
+    if matches!(a.dst, RegisterOperand::P(Reg::A)) || disturbed(block, k, last, &block.insts[k], Some((a.dst, a.mask)))
+    {
         return;
     }
     let inst = block.insts.remove(k);

@@ -158,7 +158,7 @@ pub enum ConstantPlaces {
 
 /// How to compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct RpuOptions {
     /// Where constants lie that find no register.
     pub constants: ConstantPlaces,
     /// The conventions for shaders and constants.
@@ -279,7 +279,7 @@ const INPUTS: u8 = 4;
 ///
 /// # Errors
 /// See [`Error`].
-pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> {
+pub fn compile(module: &Module, options: &RpuOptions) -> Result<RpuProgram, Error> {
     if let Some((function, _)) = left_over(module) {
         return Err(Error::Host { function });
     }
@@ -298,7 +298,7 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
     let compiled = |n: usize, plan: &conventions::Plan| {
         let code = compile_function(&functions[n], n, &index, options, plan, &layout)?;
         let frame = code.frame;
-        let clobbers = conventions::Clobbers::of(&code);
+        let clobbers = conventions::Clobbers::new(&code);
         Ok((emit::emit(code, options.passes.pair, &module.functions[n].name)?, frame, clobbers))
     };
     let order = plan.order();
@@ -376,7 +376,7 @@ fn compile_function(
     function: &Function,
     number: usize,
     index: &std::collections::HashMap<Arc<str>, usize>,
-    options: &Options,
+    options: &RpuOptions,
     plan: &conventions::Plan,
     layout: &constant_pool::Layout,
 ) -> Result<vcode::MFunc, Error> {

@@ -5,7 +5,7 @@
 //! registers with one value are known by one number; a copy between two of a number goes. It works
 //! on allocated code and knows nothing of virtual registers.
 
-use super::vcode::{MFunc, MInst, MOp, MSrc, Place};
+use super::vcode::{MFunc, MInst, MOp, MSrc, RegisterOperand};
 use shadewright_rpu::isa::{Component, Mask, Reg};
 use std::collections::HashMap;
 
@@ -35,8 +35,8 @@ impl Values {
     /// The number of what a copy puts into a component.
     fn copied(&mut self, source: MSrc, c: Component) -> Option<u32> {
         match source {
-            MSrc::Reg { place: Place::P(reg), swizzle, .. } => Some(self.number(reg, swizzle.0[c.index()])),
-            MSrc::Reg { place: Place::V(_), .. } => None,
+            MSrc::Reg { place: RegisterOperand::P(reg), swizzle, .. } => Some(self.number(reg, swizzle.0[c.index()])),
+            MSrc::Reg { place: RegisterOperand::V(_), .. } => None,
             MSrc::Lit(bits) => Some(match self.literals.get(&bits) {
                 Some(&n) => n,
                 None => {
@@ -53,7 +53,7 @@ impl Values {
         let copy = inst.arith().filter(|a| a.is_copy());
         let mut changed: Vec<(Reg, Component, u32)> = Vec::new();
         inst.for_each_def(|place, mask| {
-            let Place::P(reg) = place else { return };
+            let RegisterOperand::P(reg) = place else { return };
             for c in mask.components() {
                 let number = copy.and_then(|a| self.copied(a.src[0], c));
                 let number = number.unwrap_or_else(|| self.fresh());
@@ -83,7 +83,7 @@ pub fn drop_needless_copies(f: &mut MFunc) {
             i += 1;
             if let Some(a) = inst.arith_mut()
                 && a.is_copy()
-                && let Place::P(reg) = a.dst
+                && let RegisterOperand::P(reg) = a.dst
                 && reg != Reg::R(15)
                 && tested != Some(i - 1)
             {

@@ -11,7 +11,9 @@ use super::interference::{
     Affinity, Interference, block_weight, components_of, for_each_across_call, node_of, position, vreg_of,
 };
 use super::liveness::{LiveSet, Liveness, step};
-use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
+use super::vcode::{
+    ALLOCATABLE, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, RegisterClass, RegisterOperand, VReg,
+};
 use super::{preserve, spill};
 use shadewright_rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -107,7 +109,7 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
     let rounds = (8 * f.vregs.len() + 64).min(MOST_ROUNDS);
     let single = if f.vregs.len() > LONG { 0 } else { SINGLE_ROUNDS };
     for round in 0..rounds {
-        let graph = Interference::of(&f);
+        let graph = Interference::new(&f);
         let at_once = if round < single { 1 } else { usize::MAX };
         match Coloring::run(&f, &graph, rules, &forbidden, &saved, &relief, at_once) {
             Ok(spots) => {
@@ -167,8 +169,8 @@ impl Failure {
 fn blocks_of(f: &MFunc, failures: &[Failure]) -> HashMap<VReg, Vec<usize>> {
     let mut blocks: HashMap<VReg, Vec<usize>> = failures.iter().map(|f| (f.register(), Vec::new())).collect();
     for (b, block) in f.blocks.iter().enumerate() {
-        let mut note = |place: Place, _: Mask| {
-            if let Place::V(v) = place
+        let mut note = |place: RegisterOperand, _: Mask| {
+            if let RegisterOperand::V(v) = place
                 && let Some(list) = blocks.get_mut(&v)
                 && list.last() != Some(&b)
             {
@@ -187,8 +189,8 @@ fn blocks_of(f: &MFunc, failures: &[Failure]) -> HashMap<VReg, Vec<usize>> {
 fn accesses(f: &MFunc) -> Vec<u64> {
     let mut accesses = vec![0; f.vregs.len()];
     for block in &f.blocks {
-        let mut note = |place: Place, _: Mask| {
-            if let Place::V(v) = place {
+        let mut note = |place: RegisterOperand, _: Mask| {
+            if let RegisterOperand::V(v) = place {
                 accesses[v.0 as usize] += block_weight(block.depth);
             }
         };
@@ -249,7 +251,7 @@ impl Relief {
     fn thin_out(&mut self, f: &mut MFunc, saved: &HashSet<VReg>, input: Option<u8>) -> Option<usize> {
         let mut uses: Vec<u64> = Vec::new();
         let mut chosen: BTreeSet<VReg> = BTreeSet::new();
-        let liveness = Liveness::of(f);
+        let liveness = Liveness::new(f);
         let mut live = LiveSet::new(f.nodes());
         for block in &f.blocks {
             liveness.load_out(&block.term, &mut live);
@@ -368,7 +370,7 @@ impl Coloring<'_> {
             let load = &mut self.load[spot.row][p.index()];
             *load = change(*load);
         }
-        if self.graph.across_call[node] && self.class(node) == Class::Scalar {
+        if self.graph.across_call[node] && self.class(node) == RegisterClass::Scalar {
             let across = &mut self.across_in[spot.component.index()];
             *across = change(*across);
         }
@@ -401,14 +403,14 @@ impl Coloring<'_> {
         order
     }
 
-    fn class(&self, node: usize) -> Class {
-        vreg_of(node).map_or(Class::Wide, |v| self.f.vregs[v.0 as usize])
+    fn class(&self, node: usize) -> RegisterClass {
+        vreg_of(node).map_or(RegisterClass::Wide, |v| self.f.vregs[v.0 as usize])
     }
 
     fn occupied(&self, node: usize, spot: Spot) -> Mask {
         match self.class(node) {
-            Class::Wide => Mask::XYZW,
-            Class::Scalar | Class::ScalarW | Class::Special => spot.component.into(),
+            RegisterClass::Wide => Mask::XYZW,
+            RegisterClass::Scalar | RegisterClass::ScalarW | RegisterClass::Special => spot.component.into(),
         }
     }
 
@@ -419,7 +421,7 @@ impl Coloring<'_> {
         let class = self.class(node);
         let is_saved = vreg_of(node).is_some_and(|v| self.saved.contains(&v));
         for (row, &forbidden) in self.forbidden.iter().enumerate() {
-            let whole = is_saved || class == Class::Wide && !forbidden.is_empty();
+            let whole = is_saved || class == RegisterClass::Wide && !forbidden.is_empty();
             blocked[row] = if whole { Mask::XYZW } else { forbidden };
         }
         for (neighbor, pairs) in self.graph.neighbors[node].iter().filter(|(e, _)| by(*e)) {
@@ -427,7 +429,7 @@ impl Coloring<'_> {
             let theirs = self.class(neighbor);
             for (mine, other) in components_of(pairs) {
                 let at = position(theirs, other, spot.component);
-                if class != Class::Wide {
+                if class != RegisterClass::Wide {
                     blocked[spot.row] = blocked[spot.row].union(at.into());
                 } else if at == mine {
                     blocked[spot.row] = Mask::XYZW;
@@ -444,9 +446,9 @@ impl Coloring<'_> {
         let class = self.class(node);
         let across = self.graph.across_call[node];
         let components: &[Component] = match class {
-            Class::Wide => &[Component::X],
-            Class::ScalarW => &[Component::W],
-            Class::Scalar | Class::Special => &[Component::W, Component::X, Component::Y, Component::Z],
+            RegisterClass::Wide => &[Component::X],
+            RegisterClass::ScalarW => &[Component::W],
+            RegisterClass::Scalar | RegisterClass::Special => &[Component::W, Component::X, Component::Y, Component::Z],
         };
         // Copies around calls share a slot if they are in different halves of registers. A scalar
         // outside w takes a register of the window from the vectors, so that is for windows with
@@ -458,7 +460,7 @@ impl Coloring<'_> {
         for (row, &blocked) in blocked.iter().enumerate() {
             for &component in components {
                 let spot = Spot { row, component };
-                let allowed = class == Class::Wide || self.graph.allowed[node].contains(component);
+                let allowed = class == RegisterClass::Wide || self.graph.allowed[node].contains(component);
                 if blocked.contains(component) || !allowed {
                     continue;
                 }
@@ -470,7 +472,7 @@ impl Coloring<'_> {
                 // use for the frugal, then the emptiest, then the first. On the stack the first is
                 // better than the emptiest, so that calls push little.
                 let affinities = if self.rules.coalesce { self.affinity(node, spot) } else { 0 };
-                let wrong = class == Class::Scalar && component != favorite;
+                let wrong = class == RegisterClass::Scalar && component != favorite;
                 let loads = || self.occupied(node, spot).components().map(|c| self.load[row][c.index()]);
                 let fresh =
                     if self.rules.frugal && row >= usize::from(FREE) { loads().filter(|&l| l == 0).count() } else { 0 };
@@ -514,7 +516,7 @@ impl Coloring<'_> {
                 Some(_) => {}
                 None => {
                     let near = |g: &&Affinity| {
-                        self.spots[g.other].is_some_and(|at| at.row == spot.row) && class == Class::Wide
+                        self.spots[g.other].is_some_and(|at| at.row == spot.row) && class == RegisterClass::Wide
                     };
                     let others = self.graph.affinities[affinity.other].iter().take(MOST_AFFINITIES);
                     let copies: u64 = others.filter(near).map(|g| u64::from(g.copies)).sum();
@@ -611,13 +613,13 @@ fn rewrite(f: &mut MFunc, spots: &HashMap<VReg, Spot>) {
     debug_assert!(spots.keys().all(|v| node_of(*v) >= PHYSICAL_NODES));
 }
 
-fn rewrite_inst(inst: &mut MInst, spots: &HashMap<VReg, Spot>, classes: &[Class]) {
+fn rewrite_inst(inst: &mut MInst, spots: &HashMap<VReg, Spot>, classes: &[RegisterClass]) {
     let source = |s: &mut MSrc| {
         if let MSrc::Reg { place, swizzle, .. } = s
-            && let Place::V(v) = *place
+            && let RegisterOperand::V(v) = *place
         {
             let Some(spot) = spots.get(&v) else { return };
-            *place = Place::P(spot.register());
+            *place = RegisterOperand::P(spot.register());
             let class = classes[v.0 as usize];
             *swizzle = Swizzle(swizzle.0.map(|c| position(class, c, spot.component)));
         }
@@ -625,11 +627,11 @@ fn rewrite_inst(inst: &mut MInst, spots: &HashMap<VReg, Spot>, classes: &[Class]
     match &mut inst.op {
         MOp::Arith(a) => {
             a.src.iter_mut().for_each(source);
-            if let Place::V(v) = a.dst {
+            if let RegisterOperand::V(v) = a.dst {
                 match spots.get(&v) {
                     Some(spot) => {
-                        a.dst = Place::P(spot.register());
-                        if classes[v.0 as usize] != Class::Wide {
+                        a.dst = RegisterOperand::P(spot.register());
+                        if classes[v.0 as usize] != RegisterClass::Wide {
                             a.mask = spot.component.into();
                         }
                     }

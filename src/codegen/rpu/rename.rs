@@ -7,7 +7,7 @@
 //! is still to come touches: a web can move there. It knows nothing of time.
 
 use super::dependence::{Access, CELLS};
-use super::vcode::{ALLOCATABLE, JUNK, MArith, MInst, MOp, MSrc, Place};
+use super::vcode::{ALLOCATABLE, JUNK, MArith, MInst, MOp, MSrc, RegisterOperand};
 use shadewright_rpu::isa::{Component, Mask, OpClass, Reg, Swizzle};
 use std::collections::BTreeMap;
 
@@ -41,14 +41,14 @@ fn only(mask: Mask) -> Option<Component> {
 fn scalar_result(a: &MArith) -> Option<(Reg, Component)> {
     let component = only(a.mask)?;
     match (a.special, a.dst) {
-        (None, Place::P(reg @ Reg::R(n))) if n < ALLOCATABLE => Some((reg, component)),
+        (None, RegisterOperand::P(reg @ Reg::R(n))) if n < ALLOCATABLE => Some((reg, component)),
         (Some(_), JUNK) => Some((Reg::Special, component)),
         _ => None,
     }
 }
 
 fn cell(reg: Reg, component: Component) -> Option<usize> {
-    Some(4 * Place::P(reg).node()? + component.index())
+    Some(4 * RegisterOperand::P(reg).node()? + component.index())
 }
 
 /// The instruction with its result in another component of another register; [`scalar_result`] must
@@ -66,7 +66,7 @@ fn moved(a: &MArith, reg: Reg, to: Component) -> MArith {
     a.mask = to.into();
     match &mut a.special {
         Some(special) => special.mask = to.into(),
-        None => a.dst = Place::P(reg),
+        None => a.dst = RegisterOperand::P(reg),
     }
     a
 }
@@ -129,7 +129,7 @@ impl Renamer {
         changed.iter().for_each(|&j| self.count(j, -1));
         for &j in &changed {
             let pinned = j + 1 == insts.len();
-            self.accesses[j] = Access::of(&insts[j], if pinned { tested } else { Mask::NONE });
+            self.accesses[j] = Access::new(&insts[j], if pinned { tested } else { Mask::NONE });
             self.count(j, 1);
         }
     }
@@ -152,7 +152,7 @@ impl Web {
                 if let MSrc::Reg { place, swizzle, .. } = source
                     && number == k
                 {
-                    *place = Place::P(reg);
+                    *place = RegisterOperand::P(reg);
                     *swizzle = Swizzle::splat(component);
                 }
                 number += 1;
@@ -171,7 +171,7 @@ type Events = BTreeMap<usize, (bool, bool)>;
 /// stays; `taken` cells are needed after the piece, or must not be used.
 pub fn spread(insts: &mut [MInst], tested: Mask, taken: &[bool]) {
     let last = insts.len().wrapping_sub(1);
-    let access = |insts: &[MInst], i: usize| Access::of(&insts[i], if i == last { tested } else { Mask::NONE });
+    let access = |insts: &[MInst], i: usize| Access::new(&insts[i], if i == last { tested } else { Mask::NONE });
     let mut accesses: Vec<Access> = (0..insts.len()).map(|i| access(insts, i)).collect();
     let mut events: Vec<Events> = vec![Events::new(); CELLS];
     let note = |events: &mut [Events], i: usize, access: &Access| {
@@ -250,7 +250,7 @@ fn uses_of(inst: &MInst, reg: Reg, cell: usize, tested: Mask) -> Option<Vec<usiz
     let component = Component::from_index((cell % 4) as u8);
     let mut found = Vec::new();
     for (k, (s, positions)) in inst.sources(tested).into_iter().enumerate() {
-        if s.as_place() != Some(Place::P(reg)) {
+        if s.as_place() != Some(RegisterOperand::P(reg)) {
             continue;
         }
         let read = s.read_mask(positions);

@@ -13,7 +13,7 @@ pub struct LastUses(HashMap<Value, usize>);
 
 impl LastUses {
     /// Looks through a block. `folded` are values that their user computes.
-    pub fn of_block(f: &Function, block: &Block, folded: &HashSet<Value>) -> LastUses {
+    pub fn for_block(f: &Function, block: &Block, folded: &HashSet<Value>) -> LastUses {
         let mut last: HashMap<Value, usize> = HashMap::new();
         let mut see = |v: Value, at: usize| {
             let l = last.entry(v).or_default();

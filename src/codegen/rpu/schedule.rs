@@ -15,7 +15,7 @@ use super::liveness::{LiveSet, Liveness, step};
 use super::lower;
 use super::pairing::join;
 use super::rename::{Renamer, spread};
-use super::vcode::{MArith, MFunc, MInst, MOp, MSplit, Place};
+use super::vcode::{MArith, MFunc, MInst, MOp, MSplit, RegisterOperand};
 use shadewright_rpu::isa::{Mask, Reg};
 use shadewright_rpu::timed::Latencies;
 use std::cmp::Reverse;
@@ -71,7 +71,7 @@ impl Rules<'_> {
     fn usable(&self, f: &MFunc) -> Vec<bool> {
         let mut written = vec![false; CELLS];
         for inst in f.blocks.iter().flat_map(|b| &b.insts).filter(|i| !matches!(i.op, MOp::Call { .. })) {
-            Access::of(inst, Mask::NONE).writes.into_iter().for_each(|cell| written[cell] = true);
+            Access::new(inst, Mask::NONE).writes.into_iter().for_each(|cell| written[cell] = true);
         }
         let mut usable = written.clone();
         for (n, preserved) in self.preserved.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Rules<'_> {
                 cells(n, Mask::from_bits(!preserved.bits())).for_each(|cell| usable[cell] = true);
             }
         }
-        if let Some(special) = Place::P(Reg::Special).node() {
+        if let Some(special) = RegisterOperand::P(Reg::Special).node() {
             cells(special, Mask::XYZW).for_each(|cell| usable[cell] = true);
         }
         usable
@@ -90,7 +90,7 @@ impl Rules<'_> {
 pub fn schedule(f: &mut MFunc, rules: &Rules) {
     let policies: &[Policy] = if rules.split { &PAIRED } else { &SINGLE };
     let usable = rules.usable(f);
-    let liveness = Liveness::of(f);
+    let liveness = Liveness::new(f);
     let mut live = LiveSet::new(f.nodes());
     let preds = f.predecessors();
     // For each block, when the values at its end can be read, in cycles from there.
@@ -198,9 +198,9 @@ impl Task {
         let pinned = (!self.tested.is_empty()).then(|| n.wrapping_sub(1));
         let tested_at = |i: usize| if Some(i) == pinned { self.tested } else { Mask::NONE };
         let accesses: Vec<Access> =
-            self.insts.iter().enumerate().map(|(i, inst)| Access::of(inst, tested_at(i))).collect();
+            self.insts.iter().enumerate().map(|(i, inst)| Access::new(inst, tested_at(i))).collect();
         let cycles: Vec<u32> =
-            self.insts.iter().map(|inst| lower::instr(inst).map_or(1, |i| latencies.of(&i))).collect();
+            self.insts.iter().map(|inst| lower::instr(inst).map_or(1, |i| latencies.instruction(&i))).collect();
         let graph = Graph::new(&accesses, &cycles, &self.available);
         let mut weights = cycles.clone();
         for (weight, inst) in weights.iter_mut().zip(&self.insts) {
@@ -378,7 +378,7 @@ impl List<'_> {
         let done = self.cycle + self.latencies[i];
         self.end = self.end.max(done);
         let tested = if Some(i) == self.pinned { self.task.tested } else { Mask::NONE };
-        for cell in Access::of(&self.insts[i], tested).writes {
+        for cell in Access::new(&self.insts[i], tested).writes {
             self.available[cell] = done;
         }
         for k in 0..self.graph.successors[i].len() {
@@ -412,15 +412,15 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     fn reg(n: u8) -> MSrc {
-        MSrc::place(Place::P(Reg::R(n)))
+        MSrc::place(RegisterOperand::P(Reg::R(n)))
     }
 
     fn component(n: u8, c: Component) -> MSrc {
-        MSrc::component(Place::P(Reg::R(n)), c)
+        MSrc::component(RegisterOperand::P(Reg::R(n)), c)
     }
 
     fn inst(op: Op, to: u8, mask: Mask, sources: &[MSrc]) -> MInst {
-        MInst { op: MOp::Arith(MArith::new(op, Place::P(Reg::R(to)), mask, sources)), loc: Loc::default() }
+        MInst { op: MOp::Arith(MArith::new(op, RegisterOperand::P(Reg::R(to)), mask, sources)), loc: Loc::default() }
     }
 
     /// A piece of code that starts when everything is there; `live` registers are needed after it.

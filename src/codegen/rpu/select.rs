@@ -12,7 +12,9 @@ use super::constant_pool::Layout;
 use super::conventions::Plan;
 use super::legalize::{is_comparison, is_connective};
 use super::rotation::{LastUses, Rotation};
-use super::vcode::{Callee, Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, MTerm, Place, Special, VReg};
+use super::vcode::{
+    Callee, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, MTerm, RegisterClass, RegisterOperand, Special, VReg,
+};
 use super::{Abi, Error, Passes};
 use shadewright_ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Terminator, Type, Value};
 use shadewright_rpu::isa::{self, Base, Component, Mask, Multiplier, Reg, SpecialOp, Swizzle};
@@ -116,7 +118,7 @@ impl Selector<'_> {
         self.out.blocks = depths.into_iter().map(empty).collect();
         for id in f.reverse_postorder() {
             let block = f.block(id);
-            self.last_uses = LastUses::of_block(f, block, &self.folded);
+            self.last_uses = LastUses::for_block(f, block, &self.folded);
             self.inputs.clear();
             self.addresses.clear();
             if id == BlockId(0) {
@@ -234,16 +236,16 @@ impl Selector<'_> {
         self.code.push(MInst { op, loc: self.loc });
     }
 
-    fn arith(&mut self, op: isa::Op, dst: Place, mask: Mask, src: &[MSrc]) {
+    fn arith(&mut self, op: isa::Op, dst: RegisterOperand, mask: Mask, src: &[MSrc]) {
         self.push(MOp::Arith(MArith::new(op, dst, mask, src)));
     }
 
-    fn class_of(&self, ty: Type) -> Class {
-        if matches!(ty, Type::Vec2 | Type::Vec3 | Type::Vec4) { Class::Wide } else { Class::Scalar }
+    fn class_of(&self, ty: Type) -> RegisterClass {
+        if matches!(ty, Type::Vec2 | Type::Vec3 | Type::Vec4) { RegisterClass::Wide } else { RegisterClass::Scalar }
     }
 
     /// The register of a value that has one, which then is its operand.
-    fn vreg(&mut self, v: Value) -> Place {
+    fn vreg(&mut self, v: Value) -> RegisterOperand {
         let ty = self.f.ty(v);
         let class = self.class_of(ty);
         let r = match self.vregs.get(&v) {
@@ -254,24 +256,24 @@ impl Selector<'_> {
                 r
             }
         };
-        let place = Place::V(r);
-        let src = if class == Class::Wide { MSrc::place(place) } else { MSrc::component(place, Component::W) };
+        let place = RegisterOperand::V(r);
+        let src = if class == RegisterClass::Wide { MSrc::place(place) } else { MSrc::component(place, Component::W) };
         self.operands[v.0 as usize] = Some(Operand::Src(src));
         place
     }
 
     /// The register of a value that an integer operation computes.
-    fn vreg_w(&mut self, v: Value) -> Place {
+    fn vreg_w(&mut self, v: Value) -> RegisterOperand {
         let place = self.vreg(v);
-        if let Place::V(r) = place {
-            self.out.vregs[r.0 as usize] = Class::ScalarW;
+        if let RegisterOperand::V(r) = place {
+            self.out.vregs[r.0 as usize] = RegisterClass::ScalarW;
         }
         place
     }
 
     fn copy_from_register(&mut self, v: Value, r: u8, mask: Mask) {
         let dst = self.vreg(v);
-        let from = Place::P(Reg::R(r));
+        let from = RegisterOperand::P(Reg::R(r));
         let src = if mask == Mask::W { MSrc::component(from, Component::W) } else { MSrc::place(from) };
         self.arith(isa::Op::Mov, dst, mask, &[src]);
     }
@@ -315,7 +317,7 @@ impl Selector<'_> {
             Operand::Src(s) => s,
             parts => {
                 let mask = lanes(self.f.ty(v));
-                let dst = Place::V(self.out.new_vreg(Class::Wide));
+                let dst = RegisterOperand::V(self.out.new_vreg(RegisterClass::Wide));
                 self.componentwise(MArith::new(isa::Op::Mov, dst, mask, &[]), &[parts]);
                 MSrc::place(dst)
             }
@@ -326,7 +328,7 @@ impl Selector<'_> {
     fn bits(&mut self, v: Value) -> MSrc {
         match self.source(v) {
             s @ MSrc::Reg { mult, .. } if mult != Multiplier::ONE => {
-                let dst = Place::V(self.out.new_vreg(Class::Scalar));
+                let dst = RegisterOperand::V(self.out.new_vreg(RegisterClass::Scalar));
                 self.arith(isa::Op::Mov, dst, Mask::W, &[s]);
                 MSrc::component(dst, Component::W)
             }
@@ -374,12 +376,18 @@ impl Selector<'_> {
     }
 
     /// Emits a formula; dot products get their constants in registers.
-    fn emit(&mut self, formula: (isa::Op, Vec<Operand>, bool), dst: Place, mask: Mask, special: Option<Special>) {
+    fn emit(
+        &mut self,
+        formula: (isa::Op, Vec<Operand>, bool),
+        dst: RegisterOperand,
+        mask: Mask,
+        special: Option<Special>,
+    ) {
         let (op, mut operands, sat) = formula;
         if op.class() == isa::OpClass::Dot {
             for o in &mut operands {
                 if let Operand::Parts(bits) = o {
-                    let t = Place::V(self.out.new_vreg(Class::Wide));
+                    let t = RegisterOperand::V(self.out.new_vreg(RegisterClass::Wide));
                     let parts = Mask::from_bits(((1u16 << bits.len()) - 1) as u8);
                     let o_taken = std::mem::replace(o, Operand::Src(MSrc::place(t)));
                     self.componentwise(MArith::new(isa::Op::Mov, t, parts, &[]), &[o_taken]);
@@ -396,9 +404,10 @@ impl Selector<'_> {
             Some(def) => self.formula(def),
             None => (isa::Op::Mov, vec![self.operand(inst.args[0])], false),
         };
-        let result = self.out.new_vreg(Class::Special);
+        let result = self.out.new_vreg(RegisterClass::Special);
         self.emit(formula, JUNK, Mask::W, Some(Special::new(op, result)));
-        self.operands[inst.results[0].0 as usize] = Some(Operand::Src(MSrc::component(Place::V(result), Component::W)));
+        self.operands[inst.results[0].0 as usize] =
+            Some(Operand::Src(MSrc::component(RegisterOperand::V(result), Component::W)));
     }
 
     /// Puts an address into a component of `A`, unless it is in one.
@@ -406,7 +415,7 @@ impl Selector<'_> {
         let (n, present) = self.addresses.find_or_take(src);
         let c = Component::from_index(n as u8);
         if !present {
-            self.arith(isa::Op::Mov, Place::P(Reg::A), c.into(), &[src]);
+            self.arith(isa::Op::Mov, RegisterOperand::P(Reg::A), c.into(), &[src]);
         }
         c
     }
@@ -417,7 +426,7 @@ impl Selector<'_> {
         let to = self.inputs.take(result, self.position, limit, &self.last_uses) as u8;
         self.push(MOp::Load { to, base, offset, scratch });
         let dst = self.vreg(result);
-        let from = Place::P(Reg::I(to));
+        let from = RegisterOperand::P(Reg::I(to));
         let mask = lanes(self.f.ty(result));
         let src = if mask == Mask::W { MSrc::component(from, Component::W) } else { MSrc::place(from) };
         self.arith(isa::Op::Mov, dst, mask, &[src]);
@@ -434,8 +443,8 @@ impl Selector<'_> {
                 (Base::A(Component::W), first.saturating_add_unsigned(i).min(most))
             }
             index => {
-                let t = Place::V(self.out.new_vreg(Class::ScalarW));
-                let frame = MSrc::component(Place::P(Reg::A), Component::W);
+                let t = RegisterOperand::V(self.out.new_vreg(RegisterClass::ScalarW));
+                let frame = MSrc::component(RegisterOperand::P(Reg::A), Component::W);
                 self.arith(isa::Op::Iadd, t, Mask::W, &[frame, index]);
                 (Base::A(self.address(MSrc::component(t, Component::W))), first)
             }
@@ -473,7 +482,7 @@ impl Selector<'_> {
                 let (a, b) = (self.source(args[0]), self.source(args[1]));
                 let [x, y, z, _] = Component::ALL;
                 let (yzx, zxy) = (Swizzle([y, z, x, x]), Swizzle([z, x, y, y]));
-                let t = Place::V(self.out.new_vreg(Class::Wide));
+                let t = RegisterOperand::V(self.out.new_vreg(RegisterClass::Wide));
                 self.arith(isa::Op::Mul, t, Mask::XYZ, &[a.swizzled(yzx), b.swizzled(zxy)]);
                 let dst = self.vreg(result);
                 let src = [a.swizzled(zxy).negated(), b.swizzled(yzx), MSrc::place(t)];
@@ -531,7 +540,7 @@ impl Selector<'_> {
             }
             Op::Record => {
                 for words in args.chunks(4) {
-                    let t = Place::V(self.out.new_vreg(Class::Wide));
+                    let t = RegisterOperand::V(self.out.new_vreg(RegisterClass::Wide));
                     let parts: Vec<Operand> = words.iter().map(|&w| Operand::Src(self.bits(w))).collect();
                     self.compose(t, &parts);
                     let mask = Mask::from_bits(((1u16 << words.len()) - 1) as u8);
@@ -547,7 +556,7 @@ impl Selector<'_> {
                 };
                 let dst = self.vreg(result);
                 let mask = lanes(self.f.ty(result));
-                let from = Place::P(reg);
+                let from = RegisterOperand::P(reg);
                 let src = if mask == Mask::W { MSrc::component(from, Component::W) } else { MSrc::place(from) };
                 self.arith(isa::Op::Mov, dst, mask, &[src]);
             }
@@ -584,7 +593,7 @@ impl Selector<'_> {
                     self.context.layout.source(&bits).map_or(Operand::Parts(bits), Operand::Src)
                 }
             }
-            (Op::Uniform(k), _) if *k < 31 => Operand::Src(MSrc::place(Place::P(Reg::C(31 - *k as u8)))),
+            (Op::Uniform(k), _) if *k < 31 => Operand::Src(MSrc::place(RegisterOperand::P(Reg::C(31 - *k as u8)))),
             (Op::Neg, Some(a)) => negated(a),
             (Op::Extract(k), Some(Operand::Src(s))) => {
                 Operand::Src(s.swizzled(Swizzle::splat(Component::from_index(*k))))
@@ -616,7 +625,7 @@ impl Selector<'_> {
         let mut src = self.bits(base);
         let mut offset = offset;
         if u64::from(offset) > isa_offset_max() {
-            let t = Place::V(self.out.new_vreg(Class::ScalarW));
+            let t = RegisterOperand::V(self.out.new_vreg(RegisterClass::ScalarW));
             self.arith(isa::Op::Iadd, t, Mask::W, &[src, MSrc::Lit(offset)]);
             src = MSrc::component(t, Component::W);
             offset = 0;
@@ -632,7 +641,7 @@ impl Selector<'_> {
         let places = calls::assign(args.iter().map(|&a| self.f.ty(a)), &self.f.name)?;
         for (&arg, &(r, mask)) in args.iter().zip(&places) {
             let operand = self.operand(arg);
-            self.componentwise(MArith::new(isa::Op::Mov, Place::P(Reg::R(r)), mask, &[]), &[operand]);
+            self.componentwise(MArith::new(isa::Op::Mov, RegisterOperand::P(Reg::R(r)), mask, &[]), &[operand]);
         }
         let clobbers = self.context.plan.clobbers(callee);
         self.push(MOp::Call { callee, args: places, clobbers, push: 0 });
@@ -650,7 +659,7 @@ impl Selector<'_> {
     }
 
     /// Writes components one by one, those from one place together.
-    fn compose(&mut self, dst: Place, parts: &[Operand]) {
+    fn compose(&mut self, dst: RegisterOperand, parts: &[Operand]) {
         let mut done = vec![false; parts.len()];
         for i in 0..parts.len() {
             if done[i] {
@@ -698,7 +707,7 @@ impl Selector<'_> {
                 let places = calls::assign(values.iter().map(|&v| self.f.ty(v)), &self.f.name)?;
                 for (&v, &(r, mask)) in values.iter().zip(&places) {
                     let operand = self.operand(v);
-                    self.componentwise(MArith::new(isa::Op::Mov, Place::P(Reg::R(r)), mask, &[]), &[operand]);
+                    self.componentwise(MArith::new(isa::Op::Mov, RegisterOperand::P(Reg::R(r)), mask, &[]), &[operand]);
                 }
                 MTerm::Return(places)
             }
@@ -714,14 +723,14 @@ impl Selector<'_> {
 
     /// Gives block parameters their values all at once.
     fn pass_arguments(&mut self, args: &[Value], params: &[Value]) {
-        let mut pending: Vec<(Place, Mask, Operand)> = Vec::new();
+        let mut pending: Vec<(RegisterOperand, Mask, Operand)> = Vec::new();
         for (&a, &p) in args.iter().zip(params) {
             let (operand, dst, mask) = (self.operand(a), self.vreg(p), lanes(self.f.ty(p)));
             if operand != self.operand(p) {
                 pending.push((dst, mask, operand));
             }
         }
-        let reads = |o: &Operand, dst: Place| matches!(o, Operand::Src(s) if s.as_place() == Some(dst));
+        let reads = |o: &Operand, dst: RegisterOperand| matches!(o, Operand::Src(s) if s.as_place() == Some(dst));
         while !pending.is_empty() {
             let free =
                 (0..pending.len()).find(|&i| (0..pending.len()).all(|j| i == j || !reads(&pending[j].2, pending[i].0)));
@@ -732,8 +741,8 @@ impl Selector<'_> {
             }
             // Every register waits to be read: a copy of the first breaks the cycle.
             let (dst, mask, _) = pending[0];
-            let class = if mask == Mask::W { Class::Scalar } else { Class::Wide };
-            let t = Place::V(self.out.new_vreg(class));
+            let class = if mask == Mask::W { RegisterClass::Scalar } else { RegisterClass::Wide };
+            let t = RegisterOperand::V(self.out.new_vreg(class));
             let src = if mask == Mask::W { MSrc::component(dst, Component::W) } else { MSrc::place(dst) };
             self.arith(isa::Op::Mov, t, mask, &[src]);
             for (_, _, o) in &mut pending {

@@ -53,12 +53,12 @@ fn scaled(value: MSrc, factor: MSrc) -> Option<MSrc> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vcode::{JUNK, Place, VReg};
+    use super::super::vcode::{JUNK, RegisterOperand, VReg};
     use super::*;
     use shadewright_rpu::isa::Mask;
 
     fn x() -> MSrc {
-        MSrc::place(Place::V(VReg(0)))
+        MSrc::place(RegisterOperand::V(VReg(0)))
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use super::interference::{block_weight, vreg_of};
 use super::liveness::{LiveSet, Liveness, step};
-use super::vcode::{Class, JUNK, MArith, MFunc, MInst, MOp, MSrc, Place, Special, VReg};
+use super::vcode::{JUNK, MArith, MFunc, MInst, MOp, MSrc, RegisterClass, RegisterOperand, Special, VReg};
 use shadewright_rpu::isa::{Component, Mask, Op, Reg, Swizzle};
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -22,7 +22,7 @@ pub fn allocate(f: &mut MFunc) {
     // cannot be in vain.
     let mut short: HashSet<VReg> = HashSet::new();
     for round in 0.. {
-        let graph = Graph::of(f);
+        let graph = Graph::new(f);
         let at_once = if round < SINGLE_ROUNDS { 1 } else { usize::MAX };
         let failed = match graph.color(at_once) {
             Ok(components) => return rewrite(f, &components),
@@ -33,7 +33,7 @@ pub fn allocate(f: &mut MFunc) {
             let victim = graph.victim(v, &short);
             // Another one may have lost the same register.
             if let Entry::Vacant(free) = victims.entry(victim) {
-                free.insert(f.new_vreg(Class::Scalar));
+                free.insert(f.new_vreg(RegisterClass::Scalar));
             }
         }
         victims.retain(|&victim, _| short.insert(victim));
@@ -55,7 +55,7 @@ fn part_shared_results(f: &mut MFunc) {
     let mut writes = vec![0u32; f.vregs.len()];
     for inst in f.blocks.iter().flat_map(|b| &b.insts) {
         inst.for_each_def(|place, _| {
-            if let Place::V(v) = place {
+            if let RegisterOperand::V(v) = place {
                 writes[v.0 as usize] += 1;
             }
         });
@@ -64,9 +64,9 @@ fn part_shared_results(f: &mut MFunc) {
         for mut inst in std::mem::take(&mut block.insts) {
             let loc = inst.loc;
             if let Some(a) = inst.arith_mut()
-                && let Place::V(v) = a.dst
+                && let RegisterOperand::V(v) = a.dst
                 && a.special.is_some()
-                && f.vregs[v.0 as usize] != Class::Wide
+                && f.vregs[v.0 as usize] != RegisterClass::Wide
                 && writes[v.0 as usize] > 1
             {
                 let root = MArith { dst: JUNK, mask: Mask::W, ..a.clone() };
@@ -89,10 +89,10 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(f: &MFunc) -> Graph {
+    fn new(f: &MFunc) -> Graph {
         let mut g = Graph::default();
-        let special = |node: usize| vreg_of(node).filter(|v| f.vregs[v.0 as usize] == Class::Special);
-        let liveness = Liveness::of(f);
+        let special = |node: usize| vreg_of(node).filter(|v| f.vregs[v.0 as usize] == RegisterClass::Special);
+        let liveness = Liveness::new(f);
         let mut live = LiveSet::new(f.nodes());
         for block in &f.blocks {
             liveness.load_out(&block.term, &mut live);
@@ -100,7 +100,9 @@ impl Graph {
                 let inst = &block.insts[i];
                 let alive = || -> Vec<VReg> { live.iter().filter_map(|(node, _)| special(node)).collect() };
                 match &inst.op {
-                    MOp::Arith(MArith { special: Some(Special { dst: Place::V(v), .. }), dst, mask, .. }) => {
+                    MOp::Arith(MArith {
+                        special: Some(Special { dst: RegisterOperand::V(v), .. }), dst, mask, ..
+                    }) => {
                         let alive = alive();
                         let others = || alive.iter().filter(|o| *o != v);
                         g.neighbors.entry(*v).or_default().extend(others());
@@ -115,7 +117,7 @@ impl Graph {
                     MOp::Call { .. } => {
                         let alive = alive();
                         inst.for_each_def(|place, mask| {
-                            if place == Place::P(Reg::Special) {
+                            if place == RegisterOperand::P(Reg::Special) {
                                 alive.iter().for_each(|v| g.block(*v, mask));
                             }
                         });
@@ -193,11 +195,11 @@ impl Graph {
 }
 
 /// True if a destination's components cannot be chosen.
-fn is_fixed(f: &MFunc, dst: Place) -> bool {
+fn is_fixed(f: &MFunc, dst: RegisterOperand) -> bool {
     match dst {
-        Place::V(v) => f.vregs[v.0 as usize] == Class::Wide,
+        RegisterOperand::V(v) => f.vregs[v.0 as usize] == RegisterClass::Wide,
         JUNK => false,
-        Place::P(_) => true,
+        RegisterOperand::P(_) => true,
     }
 }
 
@@ -211,23 +213,28 @@ fn copy_away(f: &mut MFunc, victims: &BTreeMap<VReg, VReg>) {
         for (i, mut inst) in insts.into_iter().enumerate() {
             inst.for_each_source_mut(|s| {
                 if let MSrc::Reg { place, .. } = s
-                    && let Place::V(v) = *place
+                    && let RegisterOperand::V(v) = *place
                     && let Some(&t) = victims.get(&v)
                 {
-                    *place = Place::V(t);
+                    *place = RegisterOperand::V(t);
                 }
             });
             let loc = inst.loc;
             let written = |a: &MArith| match a.special?.dst {
-                Place::V(v) => victims.get(&v).map(|&t| (v, t)),
-                Place::P(_) => None,
+                RegisterOperand::V(v) => victims.get(&v).map(|&t| (v, t)),
+                RegisterOperand::P(_) => None,
             };
             let found = inst.arith_mut().and_then(|a| written(a).map(|copied| (a, copied)));
             let Some((a, (v, t))) = found else {
                 block.insts.push(inst);
                 continue;
             };
-            let copy = MArith::new(Op::Mov, Place::V(t), Mask::W, &[MSrc::component(Place::V(v), Component::W)]);
+            let copy = MArith::new(
+                Op::Mov,
+                RegisterOperand::V(t),
+                Mask::W,
+                &[MSrc::component(RegisterOperand::V(v), Component::W)],
+            );
             let copy = MInst { op: MOp::Arith(copy), loc };
             if has_test && i + 1 == count {
                 // The test stays last: it is computed once more.
@@ -246,23 +253,23 @@ fn rewrite(f: &mut MFunc, components: &HashMap<VReg, Component>) {
     for inst in f.blocks.iter_mut().flat_map(|b| &mut b.insts) {
         inst.for_each_source_mut(|s| {
             if let MSrc::Reg { place, swizzle, .. } = s
-                && let Place::V(v) = *place
+                && let RegisterOperand::V(v) = *place
                 && let Some(&c) = components.get(&v)
             {
-                *place = Place::P(Reg::Special);
+                *place = RegisterOperand::P(Reg::Special);
                 *swizzle = Swizzle::splat(c);
             }
         });
         let Some(a) = inst.arith_mut() else { continue };
-        if let Some(Special { dst: dst @ Place::V(_), mask, .. }) = &mut a.special
-            && let Place::V(v) = *dst
+        if let Some(Special { dst: dst @ RegisterOperand::V(_), mask, .. }) = &mut a.special
+            && let RegisterOperand::V(v) = *dst
             && let Some(&c) = components.get(&v)
         {
-            *dst = Place::P(Reg::Special);
+            *dst = RegisterOperand::P(Reg::Special);
             match a.dst {
                 JUNK => (a.mask, *mask) = (c.into(), c.into()),
                 // One component, which allocation will put where `S` has it.
-                Place::V(v) if f.vregs[v.0 as usize] != Class::Wide => *mask = c.into(),
+                RegisterOperand::V(v) if f.vregs[v.0 as usize] != RegisterClass::Wide => *mask = c.into(),
                 _ => *mask = a.mask,
             }
         }

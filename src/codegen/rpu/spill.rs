@@ -4,7 +4,7 @@
 //! Frames are addressed from `A.w`, which calls advance, so every activation has its own. Reloads
 //! go through one input register that selection left alone.
 
-use super::vcode::{Class, JUNK, MArith, MFunc, MInst, MOp, MSrc, Place, VReg};
+use super::vcode::{JUNK, MArith, MFunc, MInst, MOp, MSrc, RegisterClass, RegisterOperand, VReg};
 use shadewright_rpu::isa::{Base, Component, Mask, Op, Reg};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -39,7 +39,7 @@ pub fn copy_for_reading(
                 }
                 open = true;
             }
-            inst.for_each_def(|p, _| open &= p != Place::V(v));
+            inst.for_each_def(|p, _| open &= p != RegisterOperand::V(v));
             open &= !matches!(inst.op, MOp::Call { .. });
         }
         for (at, mask, readers) in copies.into_iter().rev() {
@@ -51,7 +51,7 @@ pub fn copy_for_reading(
             }
             let insts = &mut f.blocks[b].insts;
             readers.iter().for_each(|&r| replace_reads(&mut insts[r], v, t));
-            let copy = copy(t, mask, source(Place::V(v), class), &insts[at]);
+            let copy = copy(t, mask, source(RegisterOperand::V(v), class), &insts[at]);
             insts.insert(at, copy);
         }
     }
@@ -67,7 +67,7 @@ pub fn copy_for_each(f: &mut MFunc, blocks: &[usize], t: VReg, temporary: &mut H
         let mut from = None;
         let mut out = Vec::with_capacity(count);
         for (i, mut inst) in insts.into_iter().enumerate() {
-            if let Some(a) = inst.arith().filter(|a| a.dst == Place::V(t)) {
+            if let Some(a) = inst.arith().filter(|a| a.dst == RegisterOperand::V(t)) {
                 from = Some(a.src[0]);
                 continue;
             }
@@ -98,11 +98,11 @@ pub fn to_memory(f: &mut MFunc, victims: &BTreeSet<VReg>, input: u8, temporary: 
             let fetch = |out: &mut Vec<MInst>, home: &Home, t: VReg, mask: Mask, like: &MInst| {
                 let load = MOp::Load { to: input, base, offset: home.offset, scratch: true };
                 out.push(MInst { op: load, loc: like.loc });
-                out.push(copy(t, mask, source(Place::P(Reg::I(input)), home.class), like));
+                out.push(copy(t, mask, source(RegisterOperand::P(Reg::I(input)), home.class), like));
             };
             let mut reads: BTreeMap<VReg, Mask> = BTreeMap::new();
             inst.for_each_use(tested, |p, m| {
-                if let Place::V(v) = p
+                if let RegisterOperand::V(v) = p
                     && homes.contains_key(&v)
                 {
                     let read = reads.entry(v).or_insert(Mask::NONE);
@@ -116,8 +116,8 @@ pub fn to_memory(f: &mut MFunc, victims: &BTreeSet<VReg>, input: u8, temporary: 
                 replace_reads(&mut inst, v, t);
             }
             let written = inst.arith().and_then(|a| match a.dst {
-                Place::V(v) => homes.get(&v).map(|home| (home, a.mask)),
-                Place::P(_) => None,
+                RegisterOperand::V(v) => homes.get(&v).map(|home| (home, a.mask)),
+                RegisterOperand::P(_) => None,
             });
             let Some((home, written)) = written else {
                 out.push(inst);
@@ -131,12 +131,12 @@ pub fn to_memory(f: &mut MFunc, victims: &BTreeSet<VReg>, input: u8, temporary: 
                 fetch(&mut out, home, t, kept, &inst);
             }
             if let Some(a) = inst.arith_mut() {
-                a.dst = Place::V(t);
+                a.dst = RegisterOperand::V(t);
             }
             let loc = inst.loc;
             let test_again = (!tested.is_empty()).then(|| retest(&inst, t, home.class, written));
             out.push(inst);
-            let src = source(Place::V(t), home.class);
+            let src = source(RegisterOperand::V(t), home.class);
             out.push(MInst { op: MOp::Store { base, offset: home.offset, src, mask: home.whole }, loc });
             out.extend(test_again);
         }
@@ -146,7 +146,7 @@ pub fn to_memory(f: &mut MFunc, victims: &BTreeSet<VReg>, input: u8, temporary: 
 
 /// Where a register is in memory.
 struct Home {
-    class: Class,
+    class: RegisterClass,
     /// The vector in the frame.
     offset: i32,
     /// The components that any instruction writes.
@@ -162,7 +162,7 @@ fn homes(f: &mut MFunc, victims: &BTreeSet<VReg>) -> HashMap<VReg, Home> {
     }
     for inst in f.blocks.iter().flat_map(|b| &b.insts) {
         inst.for_each_def(|p, m| {
-            if let Place::V(v) = p
+            if let RegisterOperand::V(v) = p
                 && let Some(home) = homes.get_mut(&v)
             {
                 home.whole = home.whole.union(m);
@@ -174,10 +174,10 @@ fn homes(f: &mut MFunc, victims: &BTreeSet<VReg>) -> HashMap<VReg, Home> {
 
 /// The last instruction of a block is what its condition tests, so a store after it needs another
 /// test after the store.
-fn retest(tested: &MInst, t: VReg, class: Class, written: Mask) -> MInst {
+fn retest(tested: &MInst, t: VReg, class: RegisterClass, written: Mask) -> MInst {
     let component =
-        if class == Class::Wide { written.components().next().unwrap_or(Component::W) } else { Component::W };
-    let src = MSrc::component(Place::V(t), component);
+        if class == RegisterClass::Wide { written.components().next().unwrap_or(Component::W) } else { Component::W };
+    let src = MSrc::component(RegisterOperand::V(t), component);
     let integer = tested.arith().is_some_and(|a| a.op.writes_integer());
     let a = if integer {
         MArith::new(Op::Iadd, JUNK, Mask::W, &[src, MSrc::Lit(0)])
@@ -187,32 +187,32 @@ fn retest(tested: &MInst, t: VReg, class: Class, written: Mask) -> MInst {
     MInst { op: MOp::Arith(a), loc: tested.loc }
 }
 
-fn new_temporary(f: &mut MFunc, class: Class, temporary: &mut HashSet<VReg>) -> VReg {
+fn new_temporary(f: &mut MFunc, class: RegisterClass, temporary: &mut HashSet<VReg>) -> VReg {
     let t = f.new_vreg(class);
     temporary.insert(t);
     t
 }
 
-fn source(place: Place, class: Class) -> MSrc {
-    if class == Class::Wide { MSrc::place(place) } else { MSrc::component(place, Component::W) }
+fn source(place: RegisterOperand, class: RegisterClass) -> MSrc {
+    if class == RegisterClass::Wide { MSrc::place(place) } else { MSrc::component(place, Component::W) }
 }
 
 fn copy(to: VReg, mask: Mask, from: MSrc, like: &MInst) -> MInst {
-    MInst { op: MOp::Arith(MArith::new(Op::Mov, Place::V(to), mask, &[from])), loc: like.loc }
+    MInst { op: MOp::Arith(MArith::new(Op::Mov, RegisterOperand::V(to), mask, &[from])), loc: like.loc }
 }
 
 fn mask_read(inst: &MInst, v: VReg, tested: Mask) -> Mask {
     let mut mask = Mask::NONE;
-    inst.for_each_use(tested, |p, m| mask = if p == Place::V(v) { mask.union(m) } else { mask });
+    inst.for_each_use(tested, |p, m| mask = if p == RegisterOperand::V(v) { mask.union(m) } else { mask });
     mask
 }
 
 fn reads_with(inst: &MInst, v: VReg, tested: Mask, others: impl Fn(VReg) -> bool) -> bool {
     let (mut this, mut other) = (false, false);
     inst.for_each_use(tested, |p, _| match p {
-        Place::V(u) if u == v => this = true,
-        Place::V(u) => other |= others(u),
-        Place::P(_) => {}
+        RegisterOperand::V(u) if u == v => this = true,
+        RegisterOperand::V(u) => other |= others(u),
+        RegisterOperand::P(_) => {}
     });
     this && other
 }
@@ -220,9 +220,9 @@ fn reads_with(inst: &MInst, v: VReg, tested: Mask, others: impl Fn(VReg) -> bool
 fn replace_reads(inst: &mut MInst, v: VReg, by: VReg) {
     inst.for_each_source_mut(|s| {
         if let MSrc::Reg { place, .. } = s
-            && *place == Place::V(v)
+            && *place == RegisterOperand::V(v)
         {
-            *place = Place::V(by);
+            *place = RegisterOperand::V(by);
         }
     });
 }

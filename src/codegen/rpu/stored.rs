@@ -43,7 +43,7 @@ impl RpuProgram {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Options, compile};
+    use super::super::{RpuOptions, compile};
     use super::*;
     use shadewright_base::text::source::FileId;
     use shadewright_ir::parse;
@@ -67,7 +67,7 @@ b0:
   ret v1
 }";
         let module = parse(text, FileId(0)).expect("a module");
-        let program = compile(&module, &Options::default()).expect("it compiles");
+        let program = compile(&module, &RpuOptions::default()).expect("it compiles");
         let bytes = program.to_bytes().expect("it has a binary form");
         let read = RpuProgram::from_bytes(&bytes).expect("the same");
         assert_eq!(format!("{read:?}"), format!("{program:?}"));

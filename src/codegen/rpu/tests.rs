@@ -6,7 +6,7 @@ mod random;
 mod registers;
 mod timed;
 
-use super::{Abi, Convention, Options, Passes, RpuProgram, calls, compile};
+use super::{Abi, Convention, Passes, RpuOptions, RpuProgram, calls, compile};
 use shadewright_base::text::source::FileId;
 use shadewright_ir::eval::{self, Hit, World};
 use shadewright_ir::{Const, Module, Type, parse, verify};
@@ -145,28 +145,30 @@ const CONVENTIONS: [Convention; 3] = [Convention::Simple, Convention::Mixed, Con
 
 /// All option sets that tests go through: everything on, each pass off, everything off, and the
 /// thesis's conventions.
-fn option_sets(module: &Module) -> Vec<Options> {
-    let mut sets: Vec<Options> = CONVENTIONS.map(|convention| Options { convention, ..Options::default() }).into();
+fn option_sets(module: &Module) -> Vec<RpuOptions> {
+    let mut sets: Vec<RpuOptions> =
+        CONVENTIONS.map(|convention| RpuOptions { convention, ..RpuOptions::default() }).into();
     let mut none = Passes::default();
     for name in Passes::NAMES {
         let mut passes = Passes::default();
         assert!(passes.set(name, false) && none.set(name, false));
-        sets.push(Options { passes, ..Options::default() });
+        sets.push(RpuOptions { passes, ..RpuOptions::default() });
     }
-    sets.extend(CONVENTIONS.map(|convention| Options { convention, passes: none.clone(), ..Options::default() }));
+    sets.extend(CONVENTIONS.map(|convention| RpuOptions { convention, passes: none.clone(), ..RpuOptions::default() }));
     // Shaders are called otherwise there.
     if module.function("shade").is_none() {
-        sets.push(Options { abi: Abi::Thesis, ..Options::default() });
+        sets.push(RpuOptions { abi: Abi::Thesis, ..RpuOptions::default() });
     }
     sets
 }
 
 /// Everything on, with each convention, and everything off.
-fn extremes() -> Vec<Options> {
+fn extremes() -> Vec<RpuOptions> {
     let mut passes = Passes::default();
     assert!(Passes::NAMES.iter().all(|name| passes.set(name, false)));
-    let mut sets: Vec<Options> = CONVENTIONS.map(|convention| Options { convention, ..Options::default() }).into();
-    sets.push(Options { passes, ..Options::default() });
+    let mut sets: Vec<RpuOptions> =
+        CONVENTIONS.map(|convention| RpuOptions { convention, ..RpuOptions::default() }).into();
+    sets.push(RpuOptions { passes, ..RpuOptions::default() });
     sets
 }
 
@@ -176,7 +178,7 @@ fn check_module(module: &Module, rows: &[Vec<Const>]) {
 }
 
 /// Compares the RPU with the evaluator on rows of arguments.
-fn check_with(module: &Module, rows: &[Vec<Const>], sets: &[Options]) {
+fn check_with(module: &Module, rows: &[Vec<Const>], sets: &[RpuOptions]) {
     let expected: Vec<Vec<Const>> = rows
         .iter()
         .map(|row| eval::eval(module, "f", row, &mut Ceiling, eval::Limits::default()).expect("it evaluates"))
@@ -355,7 +357,7 @@ b4:
     let rows: Vec<Vec<Const>> =
         (0..30).map(|i| vec![Const::F32(i as f32 - 2.0), Const::F32(0.3 * i as f32 - 4.0)]).collect();
     check(text, &rows);
-    let code = compile(&module(text), &Options::default()).expect("it compiles").program.code;
+    let code = compile(&module(text), &RpuOptions::default()).expect("it compiles").program.code;
     let goes_back =
         |(pc, instr): &(usize, &Instr)| matches!(instr.control(), Some(Control::Jmp(to)) if to as usize <= *pc);
     assert_eq!(code.iter().enumerate().filter(goes_back).count(), 1, "both ways back are one");
@@ -512,7 +514,7 @@ const MAIN: &str = include_str!("../../../tests/thesis/main.sl");
 fn thesis_program(source: &str) -> (Module, RpuProgram) {
     let mut sources = shadewright_base::text::source::SourceMap::new();
     let file = sources.add("t.sl", None, source);
-    let unit = shadewright_lang::rsl::compile(&mut sources, file, &shadewright_lang::Options::default())
+    let unit = shadewright_lang::rsl::compile(&mut sources, file, &shadewright_lang::FrontEndOptions::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let mut bound = super::thesis_abi::bind(&unit.module, &["m"]).expect("every input is bound");
     let pipeline = shadewright_ir::passes::Pipeline::default();
@@ -523,8 +525,8 @@ fn thesis_program(source: &str) -> (Module, RpuProgram) {
 }
 
 /// The thesis's conventions without some of the passes.
-fn thesis_options(without: &[&str]) -> Options {
-    let mut options = Options { abi: Abi::Thesis, ..Options::default() };
+fn thesis_options(without: &[&str]) -> RpuOptions {
+    let mut options = RpuOptions { abi: Abi::Thesis, ..RpuOptions::default() };
     assert!(without.iter().all(|name| options.passes.set(name, false)));
     options
 }
@@ -615,6 +617,6 @@ b3:
 }";
     let rows: Vec<Vec<Const>> = (0..20).map(|i| vec![Const::U32(i), Const::F32(0.5 * i as f32)]).collect();
     check(text, &rows);
-    let code = compile(&module(text), &Options::default()).expect("it compiles").program;
+    let code = compile(&module(text), &RpuOptions::default()).expect("it compiles").program;
     assert_eq!(disassemble(&code).matches("ucmp").count(), 2, "the minimum and the loop's end");
 }

@@ -15,7 +15,7 @@ pub struct VReg(pub u32);
 
 /// The registers that a virtual register can be allocated to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum RegisterClass {
     /// One word. It is written as component `w`, and may be allocated to any component of a
     /// register.
     Scalar,
@@ -30,7 +30,7 @@ pub enum Class {
 
 /// Where an operand lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum RegisterOperand {
     /// A virtual register.
     V(VReg),
     /// A register of the RPU.
@@ -38,7 +38,7 @@ pub enum Place {
 }
 
 /// The junk register: what is written to it is never read.
-pub const JUNK: Place = Place::P(Reg::R(15));
+pub const JUNK: RegisterOperand = RegisterOperand::P(Reg::R(15));
 
 /// Number of the general registers that hold values.
 pub const ALLOCATABLE: u8 = 15;
@@ -46,12 +46,12 @@ pub const ALLOCATABLE: u8 = 15;
 /// Number of nodes in front of the virtual registers in the numbering of [`Place::node`].
 pub const PHYSICAL_NODES: usize = 31;
 
-impl Place {
+impl RegisterOperand {
     /// The register, if it is the RPU's.
     pub fn register(self) -> Option<Reg> {
         match self {
-            Place::P(reg) => Some(reg),
-            Place::V(_) => None,
+            RegisterOperand::P(reg) => Some(reg),
+            RegisterOperand::V(_) => None,
         }
     }
 
@@ -60,14 +60,14 @@ impl Place {
     /// node, as they change together.
     pub fn node(self) -> Option<usize> {
         Some(match self {
-            Place::V(v) => PHYSICAL_NODES + v.0 as usize,
-            Place::P(Reg::R(n)) if n < ALLOCATABLE => n as usize,
-            Place::P(Reg::R(_) | Reg::C(_)) => return None,
-            Place::P(Reg::I(n)) => 16 + n as usize,
-            Place::P(Reg::Special) => 20,
-            Place::P(Reg::A) => 21,
-            Place::P(Reg::Hit | Reg::HitTri | Reg::HitObj) => 22,
-            Place::P(Reg::Stack(n)) => 23 + n as usize,
+            RegisterOperand::V(v) => PHYSICAL_NODES + v.0 as usize,
+            RegisterOperand::P(Reg::R(n)) if n < ALLOCATABLE => n as usize,
+            RegisterOperand::P(Reg::R(_) | Reg::C(_)) => return None,
+            RegisterOperand::P(Reg::I(n)) => 16 + n as usize,
+            RegisterOperand::P(Reg::Special) => 20,
+            RegisterOperand::P(Reg::A) => 21,
+            RegisterOperand::P(Reg::Hit | Reg::HitTri | Reg::HitObj) => 22,
+            RegisterOperand::P(Reg::Stack(n)) => 23 + n as usize,
         })
     }
 }
@@ -78,7 +78,7 @@ pub enum MSrc {
     /// A place, swizzled, then multiplied.
     Reg {
         /// Where.
-        place: Place,
+        place: RegisterOperand,
         /// Which component goes where.
         swizzle: Swizzle,
         /// The factor.
@@ -90,12 +90,12 @@ pub enum MSrc {
 
 impl MSrc {
     /// A place as it is.
-    pub fn place(place: Place) -> MSrc {
+    pub fn place(place: RegisterOperand) -> MSrc {
         MSrc::Reg { place, swizzle: Swizzle::IDENTITY, mult: Multiplier::ONE }
     }
 
     /// One component of a place.
-    pub fn component(place: Place, c: Component) -> MSrc {
+    pub fn component(place: RegisterOperand, c: Component) -> MSrc {
         MSrc::Reg { place, swizzle: Swizzle::splat(c), mult: Multiplier::ONE }
     }
 
@@ -126,7 +126,7 @@ impl MSrc {
     }
 
     /// The place, if it is not a literal.
-    pub fn as_place(self) -> Option<Place> {
+    pub fn as_place(self) -> Option<RegisterOperand> {
         match self {
             MSrc::Reg { place, .. } => Some(place),
             MSrc::Lit(_) => None,
@@ -158,7 +158,7 @@ pub struct Special {
     /// The function.
     pub op: SpecialOp,
     /// A register of [`Class::Special`], or `S` once it is allocated.
-    pub dst: Place,
+    pub dst: RegisterOperand,
     /// The components that are written: of a virtual register `w`; of `S` those of the
     /// instruction's write mask.
     pub mask: Mask,
@@ -167,7 +167,7 @@ pub struct Special {
 impl Special {
     /// A function whose value goes to a register of [`Class::Special`].
     pub fn new(op: SpecialOp, dst: VReg) -> Special {
-        Special { op, dst: Place::V(dst), mask: Mask::W }
+        Special { op, dst: RegisterOperand::V(dst), mask: Mask::W }
     }
 }
 
@@ -181,7 +181,7 @@ pub struct MArith {
     /// The value that goes to `S`.
     pub special: Option<Special>,
     /// Where the result goes.
-    pub dst: Place,
+    pub dst: RegisterOperand,
     /// The components that are written.
     pub mask: Mask,
     /// The sources, as many as the operation has.
@@ -190,7 +190,7 @@ pub struct MArith {
 
 impl MArith {
     /// An instruction without modifiers.
-    pub fn new(op: Op, dst: Place, mask: Mask, src: &[MSrc]) -> MArith {
+    pub fn new(op: Op, dst: RegisterOperand, mask: Mask, src: &[MSrc]) -> MArith {
         MArith { op, sat: false, special: None, dst, mask, src: src.to_vec() }
     }
 
@@ -344,7 +344,7 @@ impl MInst {
 
     /// Calls `f` with each place read and the components read; `tested` are the positions that a
     /// paired condition looks at.
-    pub fn for_each_use(&self, tested: Mask, mut f: impl FnMut(Place, Mask)) {
+    pub fn for_each_use(&self, tested: Mask, mut f: impl FnMut(RegisterOperand, Mask)) {
         for (s, positions) in self.sources(tested) {
             let mask = s.read_mask(positions);
             if let Some(place) = s.as_place().filter(|_| !mask.is_empty()) {
@@ -356,18 +356,18 @@ impl MInst {
             MOp::Load { base, .. } | MOp::Store { base, .. } => base_use(*base, &mut f),
             MOp::Call { callee, args, .. } => {
                 for &(r, mask) in args {
-                    f(Place::P(Reg::R(r)), mask);
+                    f(RegisterOperand::P(Reg::R(r)), mask);
                 }
                 if *callee == Callee::HitShader {
-                    f(Place::P(Reg::Hit), Mask::XYZW);
+                    f(RegisterOperand::P(Reg::Hit), Mask::XYZW);
                 }
-                f(Place::P(Reg::A), Mask::W);
+                f(RegisterOperand::P(Reg::A), Mask::W);
             }
         }
     }
 
     /// Calls `f` with each place written and its components.
-    pub fn for_each_def(&self, mut f: impl FnMut(Place, Mask)) {
+    pub fn for_each_def(&self, mut f: impl FnMut(RegisterOperand, Mask)) {
         let mut arith = |a: &MArith| {
             f(a.dst, a.mask);
             if let Some(s) = a.special {
@@ -380,8 +380,8 @@ impl MInst {
                 arith(first);
                 arith(second);
             }
-            MOp::Trace { .. } => f(Place::P(Reg::Hit), Mask::XYZW),
-            MOp::Load { to, .. } => f(Place::P(Reg::I(*to)), Mask::XYZW),
+            MOp::Trace { .. } => f(RegisterOperand::P(Reg::Hit), Mask::XYZW),
+            MOp::Load { to, .. } => f(RegisterOperand::P(Reg::I(*to)), Mask::XYZW),
             MOp::Store { .. } | MOp::Record { .. } => {}
             MOp::Call { clobbers, .. } => clobbers.for_each(f),
         }
@@ -393,10 +393,10 @@ impl MInst {
     }
 }
 
-fn base_use(base: Base, f: &mut impl FnMut(Place, Mask)) {
+fn base_use(base: Base, f: &mut impl FnMut(RegisterOperand, Mask)) {
     match base {
-        Base::A(c) => f(Place::P(Reg::A), Mask::from(c)),
-        Base::HitTri | Base::HitObj => f(Place::P(Reg::Hit), Mask::XYZW),
+        Base::A(c) => f(RegisterOperand::P(Reg::A), Mask::from(c)),
+        Base::HitTri | Base::HitObj => f(RegisterOperand::P(Reg::Hit), Mask::XYZW),
     }
 }
 
@@ -467,7 +467,7 @@ pub struct MFunc {
     /// Blocks; the first is the entry.
     pub blocks: Vec<MBlock>,
     /// The class of each virtual register.
-    pub vregs: Vec<Class>,
+    pub vregs: Vec<RegisterClass>,
     /// Parts of general registers that hold the parameters at the start.
     pub params: Vec<(u8, Mask)>,
     /// Vectors of scratch memory that one activation takes.
@@ -476,7 +476,7 @@ pub struct MFunc {
 
 impl MFunc {
     /// Makes a virtual register.
-    pub fn new_vreg(&mut self, class: Class) -> VReg {
+    pub fn new_vreg(&mut self, class: RegisterClass) -> VReg {
         self.vregs.push(class);
         VReg(self.vregs.len() as u32 - 1)
     }

@@ -20,7 +20,7 @@ use shadewright_ir::Module;
 /// The walk does not fit the text: a mistake of the generator.
 pub fn traversal_kernel(source: &PassKernel) -> Result<String, Error> {
     let text = source.wgsl();
-    match Arguments::of_variant(source.variant) {
+    match Arguments::for_variant(source.variant) {
         Some(arguments) => fill(&text, generators::WALK, &generators::surrounded(&arguments)),
         None => Ok(text),
     }

@@ -1,7 +1,7 @@
 //! The parts that generated code is made of: the shared functions of `wgsl/section/`, and the naga
 //! types of IR types.
 
-use super::{Error, Options};
+use super::{Error, WgslOptions};
 use naga::{ArraySize, Handle, Scalar, ScalarKind, Span, StructMember, TypeInner, VectorSize};
 use shadewright_bvh::kernels::{Kernel, join};
 use shadewright_ir::Type;
@@ -22,7 +22,7 @@ pub(super) const WORD: Scalar = Scalar { kind: ScalarKind::Uint, width: 4 };
 const STEPS: Kernel = Kernel::named("section/steps.wgsl");
 
 /// The functions that find the triangle and the object of a hit.
-fn hits(options: &Options) -> Kernel {
+fn hits(options: &WgslOptions) -> Kernel {
     match options.instances {
         false => Kernel::named("section/plain_hits.wgsl"),
         true => Kernel::named("section/placed_hits.wgsl"),
@@ -31,20 +31,20 @@ fn hits(options: &Options) -> Kernel {
 
 impl Kit {
     /// The steps for kernels of one section each.
-    pub fn of_sections(options: &Options) -> Result<Self, Error> {
+    pub fn sections(options: &WgslOptions) -> Result<Self, Error> {
         Self::parse(&join(&[STEPS, hits(options), Kernel::named("section/wavefront.wgsl")]))
     }
 
     /// The functions that intersection shaders call in a traversal kernel.
-    pub fn of_intersections() -> Result<Self, Error> {
+    pub fn intersections() -> Result<Self, Error> {
         Self::parse(&join(&[Kernel::named("section/intersections.wgsl")]))
     }
 
     /// The steps for one kernel of all sections. The frame stack of so many words and the rays that
     /// a path shoots at once are in the kernel's own memory, or with `None` in storage; the
     /// functions of `traversal` trace the rays. `intersections` adds the intersection shaders that these call.
-    pub fn of_megakernel(
-        options: &Options,
+    pub fn megakernel(
+        options: &WgslOptions,
         private: Option<(u32, u32)>,
         traversal: &str,
         intersections: impl FnOnce(Self) -> Result<String, Error>,

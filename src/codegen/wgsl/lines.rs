@@ -90,7 +90,7 @@ impl Walk<'_> {
                     let is_next =
                         |line: &str| line.strip_prefix(&start).is_some_and(|rest| rest.starts_with([':', ' ']));
                     if has_name || self.line().is_some_and(is_next) {
-                        let locs = self.of(&[expr], Loc::NONE);
+                        let locs = self.locations(&[expr], Loc::NONE);
                         self.pass("let ", locs)?;
                         self.named.insert(expr);
                     }
@@ -98,7 +98,7 @@ impl Walk<'_> {
                 Some(())
             }
             Statement::If { condition, accept, reject } => {
-                self.pass("if ", self.of(&[*condition], loc))?;
+                self.pass("if ", self.locations(&[*condition], loc))?;
                 self.block(accept)?;
                 if !reject.is_empty() {
                     self.pass("} else {", Vec::new())?;
@@ -107,7 +107,7 @@ impl Walk<'_> {
                 self.pass("}", Vec::new())
             }
             Statement::Switch { selector, cases } => {
-                self.pass("switch ", self.of(&[*selector], loc))?;
+                self.pass("switch ", self.locations(&[*selector], loc))?;
                 for case in cases {
                     let start = if case.value == SwitchValue::Default { "default" } else { "case " };
                     self.pass(start, Vec::new())?;
@@ -123,10 +123,10 @@ impl Walk<'_> {
             }
             Statement::Break => self.pass("break;", vec_of(loc)),
             Statement::Continue => self.pass("continue;", vec_of(loc)),
-            Statement::Return { value } => self.pass("return", self.of(value.as_slice(), loc)),
-            Statement::Store { pointer, value } => self.pass("", self.of(&[*value, *pointer], loc)),
+            Statement::Return { value } => self.pass("return", self.locations(value.as_slice(), loc)),
+            Statement::Store { pointer, value } => self.pass("", self.locations(&[*value, *pointer], loc)),
             Statement::Call { arguments, result, .. } => {
-                self.pass("", self.of(arguments, loc))?;
+                self.pass("", self.locations(arguments, loc))?;
                 self.named.extend(result);
                 Some(())
             }
@@ -136,7 +136,7 @@ impl Walk<'_> {
 
     /// The location of a statement, and those of the expressions within it as far as they have no
     /// line of their own.
-    fn of(&self, exprs: &[Expr], loc: Loc) -> Vec<Loc> {
+    fn locations(&self, exprs: &[Expr], loc: Loc) -> Vec<Loc> {
         let mut locs = vec_of(loc);
         let mut left = exprs.to_vec();
         while let Some(expr) = left.pop() {
@@ -159,7 +159,7 @@ fn vec_of(loc: Loc) -> Vec<Loc> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Options, compile};
+    use super::super::{WgslOptions, compile};
     use super::*;
     use shadewright_base::text::source::FileId;
 
@@ -191,7 +191,7 @@ b3:
     #[test]
     fn lines_have_the_places_of_all_that_they_compute() {
         let module = shadewright_ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
-        let program = compile(&module, &["main"], &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+        let program = compile(&module, &["main"], &WgslOptions::default()).unwrap_or_else(|e| panic!("{e}"));
         let functions = functions(&program.sections[0]);
         assert_eq!(functions.len(), 2, "the helper and the entry point, but nothing that is shared: {functions:?}");
         let starts = |line: &KernelLine| -> Vec<u32> {

@@ -192,7 +192,7 @@ impl Lower<'_, '_> {
             let c = c.clone();
             return ops::constant(&mut self.code, &c);
         }
-        let scope = self.scopes.of(value);
+        let scope = self.scopes.index(value);
         if let (Some(expr), true) = (self.values[value.0 as usize], scope == 0 || self.open.contains(&scope)) {
             return Ok(expr);
         }
@@ -514,7 +514,7 @@ impl Scopes {
         let mut uses = Vec::new();
         scopes.walk(func, stmts, 0, &mut uses);
         for (value, scope) in uses {
-            if !scopes.sees(scope, scopes.of(value)) {
+            if !scopes.sees(scope, scopes.index(value)) {
                 scopes.far.push(value);
             }
         }
@@ -550,7 +550,7 @@ impl Scopes {
     }
 
     /// The list that defines a value; 0 for parameters of the function.
-    fn of(&self, value: Value) -> u32 {
+    fn index(&self, value: Value) -> u32 {
         let block = self.block_of[value.0 as usize];
         block.and_then(|b| self.scope_of.get(&b).copied()).unwrap_or(0)
     }

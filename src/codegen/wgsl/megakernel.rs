@@ -9,7 +9,7 @@ use super::kit::Kit;
 use super::lower::{Locations, Lowered};
 use super::program::Megakernel;
 use super::section::{entry_point, invocation_item, lower_function, return_unless};
-use super::{Error, Options, cut, finish, interface, intersections, lower_callees, max_rays};
+use super::{Error, WgslOptions, cut, finish, interface, intersections, lower_callees, max_rays};
 use naga::{Block, Handle, Span, Statement, SwitchCase, SwitchValue};
 use shadewright_ir::Module;
 use shadewright_ir::passes::sections::Again;
@@ -42,7 +42,7 @@ pub struct MegakernelOptions<'a> {
 pub fn compile_megakernel(
     module: &Module,
     entries: &[&str],
-    options: &Options,
+    options: &WgslOptions,
     megakernel: &MegakernelOptions<'_>,
 ) -> Result<Megakernel, Error> {
     let program = cut(module, entries, options, Again::Constants)?;
@@ -50,7 +50,7 @@ pub fn compile_megakernel(
     let frame_words = stack.words(megakernel.depth);
     let private = (frame_words <= megakernel.max_private_words).then_some((frame_words, max_rays(&program.sections)));
     let (mut lowered, mut locations) = (Lowered::new(), Locations::default());
-    let mut kit = Kit::of_megakernel(options, private, megakernel.traversal, |kit| {
+    let mut kit = Kit::megakernel(options, private, megakernel.traversal, |kit| {
         intersections::kernel_text(kit, module, &options.intersections, &mut locations)
     })?;
     let mut functions = Vec::new();
@@ -184,7 +184,7 @@ b0:
 
     fn megakernel(depth: u32) -> Megakernel {
         let module = shadewright_ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
-        let options = Options { shaders: vec!["shade".to_string()], ..Options::default() };
+        let options = WgslOptions { shaders: vec!["shade".to_string()], ..WgslOptions::default() };
         let own = MegakernelOptions { depth, max_private_words: 1024, traversal: NOTHING };
         compile_megakernel(&module, &["camera"], &options, &own).unwrap_or_else(|e| panic!("{e}"))
     }
@@ -204,7 +204,7 @@ b0:
     #[test]
     fn what_runs_it_is_what_runs_the_wavefront() {
         let module = shadewright_ir::parse(PROGRAM, FileId(0)).unwrap();
-        let options = Options { shaders: vec!["shade".to_string()], ..Options::default() };
+        let options = WgslOptions { shaders: vec!["shade".to_string()], ..WgslOptions::default() };
         let sections = compile(&module, &["camera"], &options).unwrap();
         let kernel = megakernel(4);
         assert_eq!(kernel.sections as usize, sections.sections.len());

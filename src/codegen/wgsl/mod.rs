@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 /// Choices of the compilation.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct WgslOptions {
     /// The function that shades a hit, for each shader index (component x of an object's record).
     /// Each must take what `call_shader` passes and give `(Ci, Oi)`.
     pub shaders: Vec<String>,
@@ -70,28 +70,28 @@ pub enum Error {
 ///
 /// # Errors
 /// A function is missing, returns more than the result area holds, or uses matrices.
-pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<GpuProgram, Error> {
+pub fn compile(module: &Module, entries: &[&str], options: &WgslOptions) -> Result<GpuProgram, Error> {
     if let Some((name, _)) = left_over(module) {
         return Err(Error::Unsupported(format!("function `{name}`, which is the host's and takes known values")));
     }
-    let mut program = cut(module, entries, options, Again::of(options.shaders.len(), &TARGET))?;
+    let mut program = cut(module, entries, options, Again::for_target(options.shaders.len(), &TARGET))?;
     let shaders: Vec<&str> = options.shaders.iter().map(String::as_str).collect();
     sections::share(&mut program.sections, &shaders, entries);
-    let kit = Kit::of_sections(options)?;
+    let kit = Kit::sections(options)?;
     let mut locations = Locations::default();
     let sections = (0..program.sections.sections.len() as u32)
         .map(|n| kernel(&kit, module, &program, n, &mut locations))
         .collect::<Result<Vec<_>, _>>()?;
     let intersections = match options.intersections.as_slice() {
         [] => None,
-        entries => Some(intersections::kernel_text(Kit::of_intersections()?, module, entries, &mut locations)?.into()),
+        entries => Some(intersections::kernel_text(Kit::intersections()?, module, entries, &mut locations)?.into()),
     };
     let interface = interface(module, &program, entries, options, locations);
     Ok(GpuProgram { sections, intersections, interface })
 }
 
 /// Cuts what `entries` and the shaders reach into sections.
-fn cut(module: &Module, entries: &[&str], options: &Options, again: Again) -> Result<Program, Error> {
+fn cut(module: &Module, entries: &[&str], options: &WgslOptions, again: Again) -> Result<Program, Error> {
     let mut roots: Vec<&str> = entries.to_vec();
     roots.extend(options.shaders.iter().map(String::as_str));
     let sections = sections::cut(module, &roots, again, &TARGET)?;
@@ -106,7 +106,7 @@ fn interface(
     module: &Module,
     program: &Program,
     entries: &[&str],
-    options: &Options,
+    options: &WgslOptions,
     mut locations: Locations,
 ) -> Interface {
     let entry = |name: &str| program.sections.entries.get(name).copied();
@@ -179,7 +179,7 @@ fn lower_callees(
     locations: &mut Locations,
 ) -> Result<(), Error> {
     for func in plain_callees(module, body) {
-        if let Some(own) = native::of(func) {
+        if let Some(own) = native::native_math(func) {
             lowered.insert(func.name.clone(), Callee::Native(own));
         } else if !lowered.contains_key(&func.name) {
             let naga_func = lower::lower_function(kit, func, lowered, locations)?;
@@ -255,7 +255,7 @@ fn stack(
     module: &Module,
     sections: &Sections,
     activation: &HashMap<Arc<str>, u32>,
-    options: &Options,
+    options: &WgslOptions,
 ) -> program::StackWords {
     let callees = |name: &str, through_rays: bool| -> Vec<&str> {
         let own = sections.sections.iter().filter(|s| &*s.function == name).flat_map(|s| &s.exits);

@@ -22,7 +22,7 @@ const FUNCTIONS: [(&str, Math); 10] = [
 ];
 
 /// The GPU's own function that takes the place of this one.
-pub(super) fn of(func: &Function) -> Option<Math> {
+pub(super) fn native_math(func: &Function) -> Option<Math> {
     let rows = || FUNCTIONS.iter().find(|(name, _)| *func.name == *library::name(name));
     (func.inlining == Inlining::Native).then(rows)?.map(|(_, own)| *own)
 }

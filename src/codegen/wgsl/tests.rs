@@ -5,7 +5,7 @@ use shadewright_base::text::source::FileId;
 
 fn program(text: &str, entries: &[&str], shaders: &[&str]) -> GpuProgram {
     let module = shadewright_ir::parse(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
-    let options = Options { shaders: shaders.iter().map(|s| s.to_string()).collect(), ..Options::default() };
+    let options = WgslOptions { shaders: shaders.iter().map(|s| s.to_string()).collect(), ..WgslOptions::default() };
     compile(&module, entries, &options).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -214,7 +214,7 @@ fn a_recursive_shader_becomes_sections_with_a_bounded_stack() {
 
 #[test]
 fn the_parameters_have_the_layout_of_the_host_structure() {
-    let kit = Kit::of_sections(&Options::default()).unwrap();
+    let kit = Kit::sections(&WgslOptions::default()).unwrap();
     let (_, ty) = kit.module.types.iter().find(|(_, t)| t.name.as_deref() == Some("Params")).unwrap();
     let naga::TypeInner::Struct { members, span } = &ty.inner else { panic!("{ty:?}") };
     assert_eq!(*span as usize, size_of::<Params>());
@@ -231,7 +231,7 @@ fn the_parameters_have_the_layout_of_the_host_structure() {
 
 #[test]
 fn bindings_in_the_shared_wgsl_are_those_the_host_names() {
-    let kit = Kit::of_sections(&Options::default()).unwrap();
+    let kit = Kit::sections(&WgslOptions::default()).unwrap();
     let numbers: HashMap<String, u32> =
         kit.module.global_variables.iter().filter_map(|(_, g)| Some((g.name.clone()?, g.binding?.binding))).collect();
     let expected = [
@@ -265,6 +265,6 @@ b0:
 }
 ";
     let module = shadewright_ir::parse(text, FileId(0)).unwrap();
-    let error = compile(&module, &["main"], &Options::default()).unwrap_err();
+    let error = compile(&module, &["main"], &WgslOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "the GPU back end has no matrices");
 }

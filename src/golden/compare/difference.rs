@@ -48,7 +48,7 @@ impl Difference {
     /// The differences of two images of which these are all rows, over three channels or,
     /// `with_alpha`, over four.
     #[must_use]
-    pub fn of_rows(rows: &[RowSums], width: u32, with_alpha: bool) -> Self {
+    pub fn from_rows(rows: &[RowSums], width: u32, with_alpha: bool) -> Self {
         let mut difference = Difference { mean: 0.0, max: 0.0, rmse: 0.0, pixels_by_levels: vec![0; 256] };
         for row in rows {
             difference.mean += row.absolute;
@@ -69,7 +69,7 @@ impl Difference {
 #[must_use]
 pub fn rows(strip: &Strip, with_alpha: bool) -> Vec<RowSums> {
     let width = strip.first.width as usize;
-    let [first, second] = [&strip.first, &strip.second].map(|image| strip.of_measured(&image.rgba));
+    let [first, second] = [&strip.first, &strip.second].map(|image| strip.measured(&image.rgba));
     first
         .par_chunks(width)
         .zip(second.par_chunks(width))
@@ -117,7 +117,7 @@ mod tests {
 
     fn measured(a: &Image, b: &Image, with_alpha: bool) -> Difference {
         let sums: Vec<RowSums> = Strip::all(a, b).flat_map(|strip| rows(&strip, with_alpha)).collect();
-        Difference::of_rows(&sums, a.width, with_alpha)
+        Difference::from_rows(&sums, a.width, with_alpha)
     }
 
     #[test]

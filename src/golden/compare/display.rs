@@ -49,10 +49,10 @@ impl Strip {
 
     /// The strips of two images, from the top.
     pub fn all<'a>(first: &'a Image, second: &'a Image) -> impl Iterator<Item = Strip> + 'a {
-        Self::of_rows(first, second, (Self::PIXELS / first.width as usize).max(1))
+        Self::strips(first, second, (Self::PIXELS / first.width as usize).max(1))
     }
 
-    fn of_rows<'a>(first: &'a Image, second: &'a Image, rows: usize) -> impl Iterator<Item = Strip> + 'a {
+    fn strips<'a>(first: &'a Image, second: &'a Image, rows: usize) -> impl Iterator<Item = Strip> + 'a {
         let height = first.height as usize;
         (0..height).step_by(rows).map(move |top| {
             let all = top.saturating_sub(Self::MARGIN)..(top + rows + Self::MARGIN).min(height);
@@ -63,7 +63,7 @@ impl Strip {
     }
 
     /// The values of the measured rows among those of all pixels of the strip.
-    pub fn of_measured<'a, T>(&self, values: &'a [T]) -> &'a [T] {
+    pub fn measured<'a, T>(&self, values: &'a [T]) -> &'a [T] {
         let width = self.first.width as usize;
         &values[self.measured.start * width..self.measured.end * width]
     }
@@ -112,7 +112,7 @@ mod tests {
             rgba[i % 3] *= 1.0 - (i * 7919 % 13) as f32 / 20.0;
         }
         let rows = |rows| -> (Vec<f64>, Vec<f32>) {
-            let strips: Vec<Strip> = Strip::of_rows(&a, &b, rows).collect();
+            let strips: Vec<Strip> = Strip::strips(&a, &b, rows).collect();
             assert_eq!(strips.iter().map(|s| s.measured.len()).sum::<usize>(), 100);
             (strips.iter().flat_map(ssim::rows).collect(), strips.iter().flat_map(flip::errors).collect())
         };

@@ -15,7 +15,7 @@ use super::display::{DisplayImage, Strip};
 pub fn errors(strip: &Strip) -> Vec<f32> {
     let image = |image: &DisplayImage| FlipImageRgb8::with_data(image.width, image.height, &image.rgb8());
     let errors = nv_flip::flip(image(&strip.first), image(&strip.second), DEFAULT_PIXELS_PER_DEGREE).to_vec();
-    strip.of_measured(&errors).to_vec()
+    strip.measured(&errors).to_vec()
 }
 
 /// The mean of an error map, summed in order in double precision.

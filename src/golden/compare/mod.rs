@@ -95,7 +95,7 @@ pub fn compare(first: &Image, second: &Image) -> Result<Report, CompareError> {
         flip_mean: flip::mean(&flip_map),
         ssim: ssim::mean(&similarities, width),
         max_linear: difference::max_linear(first, second),
-        difference: Difference::of_rows(&rows, width, channels.has_alpha()),
+        difference: Difference::from_rows(&rows, width, channels.has_alpha()),
         flip_map,
         significance: None,
     })

@@ -56,7 +56,7 @@ impl Tolerance {
             ),
         ];
         checks.extend(report.significance.as_ref().map(|tested| Metric::Z.check(report, tested.significance)));
-        Verdict::of(report, checks)
+        Verdict::new(report, checks)
     }
 }
 
@@ -134,7 +134,7 @@ impl Metric {
     /// threshold is.
     #[must_use]
     pub fn judge(self, report: &Report, threshold: f64) -> Verdict {
-        Verdict::of(report, vec![self.check(report, threshold)])
+        Verdict::new(report, vec![self.check(report, threshold)])
     }
 
     fn check(self, report: &Report, threshold: f64) -> Check {
@@ -215,7 +215,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn of(report: &Report, checks: Vec<Check>) -> Self {
+    fn new(report: &Report, checks: Vec<Check>) -> Self {
         let finite = report.non_finite == [0, 0];
         Self { passed: finite && checks.iter().all(|check| check.passed), checks, non_finite: report.non_finite }
     }

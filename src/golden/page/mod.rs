@@ -4,7 +4,7 @@
 //! policy allows no script but our own and no request at all. Without scripts the page is a list of
 //! all images with their numbers.
 
-use super::images::{Kind, Shown};
+use super::images::{ImageKind, Shown};
 use super::list::Case;
 use super::outcome::{Entry, Number, Outcome, Status};
 use shadewright_base::cache::KeyHasher;
@@ -249,13 +249,13 @@ fn article(page: &mut String, anchor: &str, header: &Header, entry: &Entry, show
 
 fn figure(page: &mut String, entry: &Entry, image: &Shown) {
     let (kind, caption) = match (image.kind, entry.outcome.status) {
-        (Kind::Reference, Status::Blessed) => ("reference".to_string(), "Reference before".to_string()),
-        (Kind::Reference, _) => ("reference".to_string(), "Reference".to_string()),
-        (Kind::Render, _) => ("render".to_string(), "Render".to_string()),
-        (Kind::Difference(by), _) => (format!("difference-{by}"), format!("Difference × {by}")),
-        (Kind::Bits, _) => ("bits".to_string(), "Pixels with other bits".to_string()),
-        (Kind::Flip, _) => ("flip".to_string(), "FLIP error".to_string()),
-        (Kind::Significance, _) => ("significance".to_string(), "Significance".to_string()),
+        (ImageKind::Reference, Status::Blessed) => ("reference".to_string(), "Reference before".to_string()),
+        (ImageKind::Reference, _) => ("reference".to_string(), "Reference".to_string()),
+        (ImageKind::Render, _) => ("render".to_string(), "Render".to_string()),
+        (ImageKind::Difference(by), _) => (format!("difference-{by}"), format!("Difference × {by}")),
+        (ImageKind::Bits, _) => ("bits".to_string(), "Pixels with other bits".to_string()),
+        (ImageKind::Flip, _) => ("flip".to_string(), "FLIP error".to_string()),
+        (ImageKind::Significance, _) => ("significance".to_string(), "Significance".to_string()),
     };
     let ([width, height], scale) = (image.size, image.scale);
     let _ = writeln!(

@@ -31,7 +31,7 @@ fn entry(name: &str, status: Status) -> Entry {
 
 fn image(bytes: usize) -> Vec<Shown> {
     let address = format!("data:image/png;base64,{}", "A".repeat(bytes));
-    vec![Shown { kind: Kind::Render, size: [4, 3], scale: 1, address }]
+    vec![Shown { kind: ImageKind::Render, size: [4, 3], scale: 1, address }]
 }
 
 fn page(entries: &[Entry], bytes: usize) -> String {

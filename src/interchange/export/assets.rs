@@ -4,7 +4,7 @@
 //! only a shader names, and [`FileLog`] and [`SourceMap`] have them then.
 
 use super::losses::Losses;
-use super::{Format, Options, OutputFile};
+use super::{ExportOptions, Format, OutputFile};
 use shadewright_base::disk;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_base::text::file_names::portable;
@@ -68,7 +68,7 @@ pub fn gather(
     mut sources: SourceMap,
     out: &Path,
     format: Format,
-    options: &Options,
+    options: &ExportOptions,
     losses: &mut Losses,
 ) -> (Assets, SourceMap) {
     let mut known: BTreeSet<PathBuf> = sources.files().iter().filter_map(|file| file.path.clone()).collect();
@@ -99,7 +99,7 @@ pub fn gather(
 
 /// Links the scene, for the files that this reads. Whether all textures were looked for: where
 /// shaders are missing or wrong, they are once these are left out.
-fn linked(scene: &Scene, sources: SourceMap, options: &Options, losses: &mut Losses) -> (SourceMap, bool) {
+fn linked(scene: &Scene, sources: SourceMap, options: &ExportOptions, losses: &mut Losses) -> (SourceMap, bool) {
     let link_options = LinkOptions { shader_paths: options.shader_paths.clone(), ..LinkOptions::default() };
     let error = match link(scene, sources, &link_options) {
         Ok(program) => {
@@ -285,7 +285,7 @@ fn add_shaders(
     scene: &Scene,
     sources: &SourceMap,
     known: &BTreeSet<PathBuf>,
-    options: &Options,
+    options: &ExportOptions,
     folder: &str,
     assets: &mut Assets,
 ) {

@@ -24,7 +24,7 @@ impl Losses {
     }
 
     /// Adds the loss of something that an object has.
-    pub fn of_object(&mut self, object: &Object, what: &str, hint: &str) {
+    pub fn report_object(&mut self, object: &Object, what: &str, hint: &str) {
         let warning = Diagnostic::warning(format!("object `{}`: {what}", object.name)).hint(hint);
         self.lose(match object.span {
             Some(span) => warning.at(span, "declared here"),
@@ -33,7 +33,7 @@ impl Losses {
     }
 
     /// Adds the loss of something that a shader does.
-    pub fn of_shader(&mut self, shader: &ShaderInstance, what: &str, hint: &str) {
+    pub fn report_shader(&mut self, shader: &ShaderInstance, what: &str, hint: &str) {
         let kind = shader.kind.keyword();
         let warning = Diagnostic::warning(format!("{kind} `{}`: {what}", shader.shader)).hint(hint);
         self.lose(match shader.span {

@@ -41,7 +41,7 @@ impl Format {
     ///
     /// # Errors
     /// [`ExportError::UnknownExtension`] for any other.
-    pub fn of(path: &Path) -> Result<Self, ExportError> {
+    pub fn from_path(path: &Path) -> Result<Self, ExportError> {
         let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         match extension.as_deref() {
             Some("rib") => Ok(Self::Rib),
@@ -100,7 +100,7 @@ pub enum ExportError {
 
 /// How a scene is exported.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ExportOptions {
     /// Folders that were searched for shaders before the scene's own.
     pub shader_paths: Vec<PathBuf>,
 }
@@ -133,8 +133,8 @@ pub struct Exported {
 ///
 /// # Errors
 /// An extension that names no format, and a scene that is too large for it.
-pub fn export(scene: &Scene, sources: SourceMap, out: &Path, options: &Options) -> Result<Exported, ExportError> {
-    let format = Format::of(out)?;
+pub fn export(scene: &Scene, sources: SourceMap, out: &Path, options: &ExportOptions) -> Result<Exported, ExportError> {
+    let format = Format::from_path(out)?;
     let mut losses = Losses::default();
     let (assets, mut sources) = assets::gather(scene, sources, out, format, options, &mut losses);
     let files = match format {

@@ -77,7 +77,7 @@ impl Target {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn stage(&self) -> Result<Stage<'_>, PackError> {
+    pub fn stage(&self) -> Result<StagedPack<'_>, PackError> {
         let parent = self.folder.parent().unwrap_or(Path::new("/"));
         let mut name = OsString::from(".");
         name.push(self.folder.file_name().unwrap_or_default());
@@ -90,18 +90,18 @@ impl Target {
         #[cfg(unix)]
         builder.permissions(permissions);
         let folder = builder.tempdir_in(parent).map_err(|source| write_error(&self.folder, source))?;
-        Ok(Stage { target: self, folder })
+        Ok(StagedPack { target: self, folder })
     }
 }
 
 /// A pack that is being built.
 #[derive(Debug)]
-pub struct Stage<'t> {
+pub struct StagedPack<'t> {
     target: &'t Target,
     folder: TempDir,
 }
 
-impl Stage<'_> {
+impl StagedPack<'_> {
     /// The temporary folder of the pack.
     pub fn folder(&self) -> &Path {
         self.folder.path()

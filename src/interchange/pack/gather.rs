@@ -13,7 +13,7 @@ use super::replace::Edits;
 use super::rib::{self, Name, NameKind};
 use super::shaders::{self, Include};
 use super::walk::{ArchiveUse, Walk, walk};
-use super::{Missing, Options, PackError, gltf, wavefront};
+use super::{Missing, PackError, PackOptions, gltf, wavefront};
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_base::text::log::FileLog;
 use shadewright_base::text::source::{FileId, SourceMap, Span};
@@ -70,7 +70,7 @@ pub struct Gathered {
 ///
 /// # Errors
 /// More than a scene may have.
-pub fn gather(path: &Path, options: &Options, reading: &mut Reading) -> Result<Gathered, PackError> {
+pub fn gather(path: &Path, options: &PackOptions, reading: &mut Reading) -> Result<Gathered, PackError> {
     let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let access = FileAccess { base: Some(base.clone()), allowed: options.open.allow_read.clone() };
     let shader_access = access.with_allowed(&options.shader_paths);
@@ -159,7 +159,7 @@ struct Shaders {
 }
 
 struct Gatherer<'a> {
-    options: &'a Options,
+    options: &'a PackOptions,
     access: FileAccess,
     /// The same for shaders, which may lie in folders of the user, too.
     shader_access: FileAccess,

@@ -3,7 +3,7 @@
 
 /// Where a name leads from a folder of the pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PackedPath {
     /// To this packed file.
     File(String),
     /// To no packed file.
@@ -68,27 +68,27 @@ pub fn find<'a>(
     folders: impl IntoIterator<Item = &'a str> + Clone,
     is_file: impl Fn(&str) -> bool,
     is_folder: impl Fn(&str) -> bool,
-) -> Found {
+) -> PackedPath {
     // Backslashes are those of another machine: there they are separators, and here the ends of such
     // a path are looked for.
     let slashed = name.replace('\\', "/");
     if turns_back(&slashed) {
-        return Found::Outside;
+        return PackedPath::Outside;
     }
     let parts: Vec<&str> = slashed.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
     let tails = (1..parts.len()).filter(|_| slashed != name).map(|first| parts[first..].join("/"));
     for name in std::iter::once(slashed.clone()).chain(tails) {
         for folder in folders.clone() {
             match join(folder, &name) {
-                None => return Found::Outside,
+                None => return PackedPath::Outside,
                 Some(path) if is_file(&path) && (!name.starts_with("..") || is_folder(folder)) => {
-                    return Found::File(path);
+                    return PackedPath::File(path);
                 }
                 Some(_) => {}
             }
         }
     }
-    Found::Nothing
+    PackedPath::Nothing
 }
 
 #[cfg(test)]
@@ -127,15 +127,15 @@ mod tests {
         let find = |name: &str, folders: &[&str]| {
             find(name, folders.iter().copied(), |path| packed.contains(&path), is_folder)
         };
-        assert_eq!(find("wood.tx", &["", "maps"]), Found::File("wood.tx".into()));
-        assert_eq!(find("wood.tx", &["maps", ""]), Found::File("maps/wood.tx".into()));
-        assert_eq!(find("b.tx", &["", "maps"]), Found::Nothing);
-        assert_eq!(find("../wood.tx", &["maps"]), Found::File("wood.tx".into()));
-        assert_eq!(find("../wood.tx", &["none", "maps"]), Found::File("wood.tx".into()));
-        assert_eq!(find("../wood.tx", &["none"]), Found::Nothing);
-        assert_eq!(find("../wood.tx", &["", "maps"]), Found::Outside);
-        assert_eq!(find("none/../wood.tx", &[""]), Found::Outside);
-        assert_eq!(find(r"show\a\b.tx", &["", "maps"]), Found::File("maps/a/b.tx".into()));
-        assert_eq!(find(r"D:\maps\wood.tx", &[""]), Found::Outside);
+        assert_eq!(find("wood.tx", &["", "maps"]), PackedPath::File("wood.tx".into()));
+        assert_eq!(find("wood.tx", &["maps", ""]), PackedPath::File("maps/wood.tx".into()));
+        assert_eq!(find("b.tx", &["", "maps"]), PackedPath::Nothing);
+        assert_eq!(find("../wood.tx", &["maps"]), PackedPath::File("wood.tx".into()));
+        assert_eq!(find("../wood.tx", &["none", "maps"]), PackedPath::File("wood.tx".into()));
+        assert_eq!(find("../wood.tx", &["none"]), PackedPath::Nothing);
+        assert_eq!(find("../wood.tx", &["", "maps"]), PackedPath::Outside);
+        assert_eq!(find("none/../wood.tx", &[""]), PackedPath::Outside);
+        assert_eq!(find(r"show\a\b.tx", &["", "maps"]), PackedPath::File("maps/a/b.tx".into()));
+        assert_eq!(find(r"D:\maps\wood.tx", &[""]), PackedPath::Outside);
     }
 }

@@ -54,7 +54,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// How a scene is packed.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct PackOptions {
     /// How the scene is read: as for a render that uses the pack.
     pub open: OpenOptions,
     /// Folders that are searched for shaders before the scene's own.
@@ -266,7 +266,7 @@ pub struct Packed {
 /// # Errors
 /// A scene that renderers refuse, a folder that is not to be written, and what the system refuses. The
 /// folder is as it was then.
-pub fn pack(scene: &Path, out: &Path, options: &Options, watch: Watch<'_>) -> Result<Packed, PackError> {
+pub fn pack(scene: &Path, out: &Path, options: &PackOptions, watch: Watch<'_>) -> Result<Packed, PackError> {
     let target = Target::new(out, scene)?;
     let mut reading = read(scene, options, |done, of| Step::Reading { done, of }, watch)?;
     let gathered = gather(scene, options, &mut reading)?;
@@ -335,7 +335,7 @@ fn listed(missing: &Missing) -> manifest::Missing {
 }
 
 /// The options that rendering the packed scene needs.
-fn needed(gathered: &Gathered, options: &Options) -> Vec<String> {
+fn needed(gathered: &Gathered, options: &PackOptions) -> Vec<String> {
     let run = (gathered.programs > 0 && options.open.allow_run).then(|| "--allow-run".to_string());
     let folders = gathered.shader_folders.iter().flat_map(|folder| ["-I".to_string(), folder.clone()]);
     run.into_iter().chain(folders).collect()
@@ -379,13 +379,13 @@ fn verify(
     folder: &Path,
     name: &str,
     gathered: &Gathered,
-    options: &Options,
+    options: &PackOptions,
     reading: &mut Reading,
     watch: Watch<'_>,
 ) -> Result<bool, PackError> {
     let shader_paths = gathered.shader_folders.iter().map(|path| folder.join(path)).collect();
     let open = OpenOptions { allow_read: Vec::new(), strict: false, ..options.open.clone() };
-    let options = Options { open, shader_paths, ..options.clone() };
+    let options = PackOptions { open, shader_paths, ..options.clone() };
     let step = |done, of| Step::Verifying { done, of };
     let packed = match read(&folder.join(name), &options, step, watch) {
         Ok(packed) => packed,

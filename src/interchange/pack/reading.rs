@@ -2,7 +2,7 @@
 //! the messages that it gives. No geometry is kept and no image rendered.
 
 use super::sha256::Sha256;
-use super::{Options, PackError, Step, Watch};
+use super::{PackError, PackOptions, Step, Watch};
 use glam::Mat4;
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::log::FileLog;
@@ -11,7 +11,7 @@ use shadewright_geometry::primvar::PrimvarValues;
 use shadewright_image::Image;
 use shadewright_image::file::to_exr;
 use shadewright_lang::registry;
-use shadewright_program::{LinkOptions, Program, ShaderCache, Stage, link_cached};
+use shadewright_program::{LinkOptions, Program, ProgramPurpose, ShaderCache, link_cached};
 use shadewright_scene::{self as scene, OpenOptions, Opened, Scene, SearchPaths, ShaderId, VisitedValues};
 use shadewright_texture::DepthMap;
 use shadewright_texture::pointcloud::{PointCloud, ply};
@@ -47,7 +47,7 @@ pub struct Reading {
 /// [`PackError::Scene`] where a renderer refuses it, and [`PackError::Interrupted`].
 pub fn read(
     path: &Path,
-    options: &Options,
+    options: &PackOptions,
     step: fn(usize, usize) -> Step,
     watch: Watch<'_>,
 ) -> Result<Reading, PackError> {
@@ -83,7 +83,7 @@ pub fn read(
 
 /// The numbers of a scene's frames, where they may read different files: those that are asked for,
 /// and the shadow maps before them.
-fn frames_of(path: &Path, opened: &Opened, options: &Options) -> Vec<i32> {
+fn frames_of(path: &Path, opened: &Opened, options: &PackOptions) -> Vec<i32> {
     if scene::is_gltf(path) || opened.frames.is_empty() {
         return Vec::new();
     }
@@ -96,7 +96,7 @@ fn frames_of(path: &Path, opened: &Opened, options: &Options) -> Vec<i32> {
 
 struct Reader<'a> {
     path: &'a Path,
-    options: &'a Options,
+    options: &'a PackOptions,
     out: Reading,
     /// Compiled files for images, and for displacement.
     units: [ShaderCache; 2],
@@ -142,7 +142,7 @@ impl Reader<'_> {
         let texts: BTreeSet<&Path> = self.out.sources.files().iter().filter_map(|file| file.path.as_deref()).collect();
         // A shader that no file is named after is looked for in all of them: those are not read for
         // their own sake.
-        let is_read = |path: &&Path| log.was_read(path) && (registry::of_path(path).is_none() || texts.contains(path));
+        let is_read = |path: &&Path| log.was_read(path) && (registry::for_path(path).is_none() || texts.contains(path));
         let read: BTreeSet<PathBuf> = log.paths().filter(is_read).map(Path::to_path_buf).collect();
         let known = self.out.frames.last().filter(|last| *last.read == read);
         let read = known.map_or_else(|| Arc::new(read), |last| last.read.clone());
@@ -158,10 +158,10 @@ impl Reader<'_> {
         if scene.objects.iter().any(displaced) {
             let objects = scene.objects.iter().filter(|object| displaced(object)).cloned().collect();
             let stage = Scene { objects, ..scene.clone() };
-            self.program(stage, Stage::Displacement)?;
+            self.program(stage, ProgramPurpose::Displacement)?;
             log.extend(&self.out.sources.take_log());
         }
-        let program = self.program(scene.clone(), Stage::Image)?;
+        let program = self.program(scene.clone(), ProgramPurpose::Image)?;
         log.extend(&self.out.sources.take_log());
         for name in program.iter().flat_map(|program| program.baking.files.values()) {
             self.leave(scene, name, Form::Baked);
@@ -171,14 +171,14 @@ impl Reader<'_> {
 
     /// The program of a scene, without the shaders that cannot be used; `None` where displacement is
     /// left out.
-    fn program(&mut self, mut scene: Scene, stage: Stage) -> Result<Option<Program>, PackError> {
+    fn program(&mut self, mut scene: Scene, stage: ProgramPurpose) -> Result<Option<Program>, PackError> {
         let options = LinkOptions {
             shader_paths: self.options.shader_paths.clone(),
             strict: self.options.open.strict,
             stage,
             ..LinkOptions::default()
         };
-        let units = usize::from(stage == Stage::Displacement);
+        let units = usize::from(stage == ProgramPurpose::Displacement);
         loop {
             let sources = std::mem::take(&mut self.out.sources);
             match link_cached(&scene, sources, &options, &mut self.units[units]) {
@@ -193,7 +193,7 @@ impl Reader<'_> {
                         return Err(self.refused(error.diagnostics));
                     }
                     self.out.diagnostics.extend(error.diagnostics);
-                    if stage == Stage::Displacement {
+                    if stage == ProgramPurpose::Displacement {
                         return Ok(None);
                     }
                     scene.leave_out(&error.unusable);

@@ -4,7 +4,7 @@ use shadewright_base::scan::{RawKind, RawToken, scan};
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::log::FileLog;
 use shadewright_base::text::source::{FileId, SourceMap, Span};
-use shadewright_lang::preprocess::{Options, preprocess};
+use shadewright_lang::preprocess::{PreprocessOptions, preprocess};
 use shadewright_program::read_shader_of;
 use shadewright_scene::FileAccess;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub fn read(
         }
     };
     let (include_paths, allowed_roots) = (include_paths.to_vec(), access.allowed.clone());
-    let options = Options { include_paths, allowed_roots, ..Options::default() };
+    let options = PreprocessOptions { include_paths, allowed_roots, ..PreprocessOptions::default() };
     // Who compiles the shader reports what is wrong with it.
     let read = preprocess(sources, id, &options, &mut Diagnostics::new());
     let mut out = ShaderFiles { files: vec![(path.to_path_buf(), id)], includes: Vec::new() };

@@ -71,7 +71,7 @@ pub struct Walk {
 
 /// The search paths, and the archives within files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct State {
+struct ReaderState {
     lists: [Arc<[PathBuf]>; 3],
     inline: BTreeMap<Arc<str>, Part>,
 }
@@ -89,8 +89,8 @@ struct Walker<'a> {
     sources: &'a mut SourceMap,
     out: Walk,
     by_path: HashMap<PathBuf, Option<usize>>,
-    states: Vec<State>,
-    numbers: HashMap<State, usize>,
+    states: Vec<ReaderState>,
+    numbers: HashMap<ReaderState, usize>,
     /// Where a part ends that was followed before, in the same state and for the same images.
     known: HashMap<(Part, usize, Scope), usize>,
     uses: BTreeSet<(Span, usize)>,
@@ -111,7 +111,7 @@ struct Walker<'a> {
 /// More files, bytes or requests than a scene may have.
 pub fn walk(path: &Path, id: FileId, access: &FileAccess, sources: &mut SourceMap) -> Result<Walk, PackError> {
     let own: Arc<[PathBuf]> = access.base.iter().cloned().collect();
-    let first = State { lists: [own.clone(), own.clone(), own], inline: BTreeMap::new() };
+    let first = ReaderState { lists: [own.clone(), own.clone(), own], inline: BTreeMap::new() };
     let mut walker = Walker {
         access,
         sources,
@@ -180,7 +180,7 @@ impl Walker<'_> {
         Ok(number)
     }
 
-    fn number_of(&mut self, state: State) -> usize {
+    fn number_of(&mut self, state: ReaderState) -> usize {
         if let Some(&known) = self.numbers.get(&state) {
             return known;
         }

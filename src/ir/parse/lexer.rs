@@ -194,10 +194,10 @@ impl<'a> Line<'a> {
     }
 }
 
-type Found<T> = Result<T, (String, usize)>;
+type LexResult<T> = Result<T, (String, usize)>;
 
 /// The token at the start of `rest` and its length in bytes.
-fn token(rest: &str) -> Found<(Token<'_>, usize)> {
+fn token(rest: &str) -> LexResult<(Token<'_>, usize)> {
     if let Some(p) = PUNCTUATION.iter().find(|p| rest.starts_with(**p)) {
         return Ok((Token::Punct(p), p.len()));
     }
@@ -226,7 +226,7 @@ fn token(rest: &str) -> Found<(Token<'_>, usize)> {
 }
 
 /// `file:start..end`
-fn span(rest: &str) -> Found<(Span, usize)> {
+fn span(rest: &str) -> LexResult<(Span, usize)> {
     let length = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b':' || *b == b'.').count();
     let text = &rest[..length];
     let parts = text
@@ -239,7 +239,7 @@ fn span(rest: &str) -> Found<(Span, usize)> {
 }
 
 /// A quoted string.
-fn text(rest: &str) -> Found<(Token<'_>, usize)> {
+fn text(rest: &str) -> LexResult<(Token<'_>, usize)> {
     let mut out = String::new();
     let mut chars = rest.char_indices().skip(1);
     while let Some((i, c)) = chars.next() {

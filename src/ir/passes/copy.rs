@@ -20,14 +20,14 @@ fn rule(defs: &Definitions, op: &Op, args: &[Value], ty: Type) -> Option<Rewrite
             let [origin] = defs.args_of(*a, &Op::Bitcast)? else { return None };
             Some(Rewrite::Inst(Op::Bitcast, vec![*origin]))
         }
-        (Op::Extract(c), [v]) => match defs.of(*v)? {
+        (Op::Extract(c), [v]) => match defs.get(*v)? {
             (Op::Compose, parts) => parts.get(*c as usize).map(|&p| Rewrite::Value(p)),
             (Op::Splat, [x]) => Some(Rewrite::Value(*x)),
             (Op::Insert(i), [_, x]) if i == c => Some(Rewrite::Value(*x)),
             (Op::Insert(_), [rest, _]) => Some(Rewrite::Inst(Op::Extract(*c), vec![*rest])),
             _ => None,
         },
-        (Op::Insert(c), [v, x]) => match defs.of(*v)? {
+        (Op::Insert(c), [v, x]) => match defs.get(*v)? {
             (Op::Compose, parts) => {
                 let mut parts = parts.to_vec();
                 *parts.get_mut(*c as usize)? = *x;
@@ -42,7 +42,7 @@ fn rule(defs: &Definitions, op: &Op, args: &[Value], ty: Type) -> Option<Rewrite
             }
             let mut whole = None;
             for (i, part) in parts.iter().enumerate() {
-                match defs.of(*part)? {
+                match defs.get(*part)? {
                     (Op::Extract(c), [v])
                         if *c as usize == i && defs.ty(*v) == ty && *whole.get_or_insert(*v) == *v => {}
                     _ => return None,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Drops the parameters that nothing needs. Returns how many they were.
 pub fn eliminate_dead_arguments(module: &mut Module) -> usize {
-    let needed = Needed::of(module);
+    let needed = Needed::new(module);
     let ray = needed.ray;
     let goes = |f: usize, i: usize| {
         let func = &module.functions[f];
@@ -91,14 +91,14 @@ struct Needed {
 }
 
 /// A value of a function of the module.
-type Place = (usize, Value);
+type FunctionValue = (usize, Value);
 
 impl Needed {
-    fn of(module: &Module) -> Self {
+    fn new(module: &Module) -> Self {
         let index = module.index();
         let mut callers: HashMap<Arc<str>, Vec<(usize, &[Value])>> = HashMap::new();
-        let mut shooters: Vec<Place> = Vec::new();
-        let mut work: Vec<Place> = Vec::new();
+        let mut shooters: Vec<FunctionValue> = Vec::new();
+        let mut work: Vec<FunctionValue> = Vec::new();
         for (f, func) in module.functions.iter().enumerate() {
             for block in &func.blocks {
                 for inst in &block.insts {

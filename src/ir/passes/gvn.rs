@@ -111,7 +111,7 @@ impl Pass {
             && then.block != otherwise.block
             && (then.block == block || otherwise.block == block)
         {
-            let condition = self.numbering.of(*condition);
+            let condition = self.numbering.number(*condition);
             let before = self.decided.insert(condition, then.block == block);
             self.undo.push(Undo::Decided(condition, before));
         }
@@ -138,7 +138,7 @@ impl Pass {
             _ => true,
         });
         if let Terminator::Branch(condition, then, otherwise) = &block.term
-            && let Some(&truth) = self.decided.get(&self.numbering.of(*condition))
+            && let Some(&truth) = self.decided.get(&self.numbering.number(*condition))
         {
             block.term = Terminator::Jump(if truth { then.clone() } else { otherwise.clone() });
             self.jumps += 1;
@@ -148,7 +148,7 @@ impl Pass {
     /// True if no dominating value is congruent to this one, which then stands for its number from
     /// here on; else it is replaced.
     fn is_new(&mut self, value: Value) -> bool {
-        let number = self.numbering.of(value);
+        let number = self.numbering.number(value);
         match self.leaders[number.index()] {
             Some(leader) => {
                 self.replaced.set(value, leader);

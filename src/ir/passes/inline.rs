@@ -39,7 +39,7 @@ impl Default for InlinePolicy {
 
 /// When the pass runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum InlinePhase {
     /// While other passes find something to do.
     Early,
     /// When nothing else changes: equal calls have been merged.
@@ -54,7 +54,7 @@ const MAX_ZEROED: u32 = 32;
 const MAX_TOTAL: usize = 1 << 21;
 
 /// Runs the pass; returns the number of calls inlined.
-pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stage: Stage) -> usize {
+pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stage: InlinePhase) -> usize {
     let index = module.index();
     let components = module.call_components();
     let mut call_count = vec![0usize; module.functions.len()];
@@ -88,7 +88,7 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stag
                 && f.inlining != Inlining::Native
                 && f.host.is_none()
                 && !components.is_cyclic(callee);
-            let is_time = !is_special || stage == Stage::Late;
+            let is_time = !is_special || stage == InlinePhase::Late;
             (is_wanted && is_possible && is_time).then_some(callee)
         };
         // What is worth inlining is decided once a caller, by the first call.
@@ -351,7 +351,7 @@ mod tests {
 
     #[track_caller]
     fn check(before: &str, after: &str) {
-        check_module(|m| run(m, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), before, after);
+        check_module(|m| run(m, &InlinePolicy::default(), &TargetInfo::DEFAULT, InlinePhase::Early), before, after);
     }
 
     const SQUARE: &str = "fn square(v0 x: f32) -> (return: f32) {\nb0:\n  v1: f32 = mul v0, v0\n  ret v1\n}\n";
@@ -389,7 +389,7 @@ b4(v2: f32):
 fn b(v0 x: f32) -> (return: f32) {\nb0:\n  v1: f32 = call a(v0) @0:5..6\n  ret v1\n}
 fn c(v0 x: f32) -> (return: f32) {\nb0:\n  v1: f32 = call b(v0) @0:7..8\n  ret v1\n}";
         let mut m = module(text);
-        assert_eq!(run(&mut m, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 2);
+        assert_eq!(run(&mut m, &InlinePolicy::default(), &TargetInfo::DEFAULT, InlinePhase::Early), 2);
         let printed = print_module(&m, PrintOptions { locations: true });
         assert!(printed.contains("neg v0 @0:1..2 in @0:5..6 in @0:7..8"), "{printed}");
     }
@@ -423,11 +423,11 @@ b0:
             "fn std.big(v0 x: f32) -> (return: f32) {{\nb0:\n{body}  ret v39\n}}
 fn f(v0 x: f32) -> (return: f32) {{\nb0:\n  v1: f32 = call std.big(v0)\n  v2: f32 = call std.big(v1)\n  ret v2\n}}"
         );
-        assert_eq!(run(&mut module(&text), &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 0);
+        assert_eq!(run(&mut module(&text), &InlinePolicy::default(), &TargetInfo::DEFAULT, InlinePhase::Early), 0);
         let always = text.replace("fn std.big", "inline fn std.big");
-        assert_eq!(run(&mut module(&always), &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 2);
+        assert_eq!(run(&mut module(&always), &InlinePolicy::default(), &TargetInfo::DEFAULT, InlinePhase::Early), 2);
         let full = InlinePolicy { max_size: 60, ..InlinePolicy::default() };
-        assert_eq!(run(&mut module(&always), &full, &TargetInfo::DEFAULT, Stage::Early), 1);
+        assert_eq!(run(&mut module(&always), &full, &TargetInfo::DEFAULT, InlinePhase::Early), 1);
     }
 
     #[test]
@@ -453,7 +453,7 @@ b0:
         };
         let inlined = |text: &str, divergence_cost| {
             let target = TargetInfo { divergence_cost, ..TargetInfo::DEFAULT };
-            run(&mut module(text), &InlinePolicy::default(), &target, Stage::Early)
+            run(&mut module(text), &InlinePolicy::default(), &target, InlinePhase::Early)
         };
         let weight = TargetInfo::DEFAULT.divergence_cost;
         assert_eq!(inlined(&text("lt v0, v0"), weight), 0);
@@ -472,8 +472,8 @@ fn f(v0 x: f32) -> (return: f32) {{\nb0:\n  v1: f32 = call g(v0, v0)\n  v2: f32 
             )
         };
         let policy = InlinePolicy { small: 0, ..InlinePolicy::default() };
-        assert_eq!(run(&mut module(&text(9)), &policy, &TargetInfo::DEFAULT, Stage::Early), 2);
-        assert_eq!(run(&mut module(&text(10)), &policy, &TargetInfo::DEFAULT, Stage::Early), 0);
+        assert_eq!(run(&mut module(&text(9)), &policy, &TargetInfo::DEFAULT, InlinePhase::Early), 2);
+        assert_eq!(run(&mut module(&text(10)), &policy, &TargetInfo::DEFAULT, InlinePhase::Early), 0);
     }
 
     #[test]
@@ -486,9 +486,9 @@ fn f(v0 y: f32) -> (return: f32) {{\nb0:\n  v1: f32 = const 2.0\n  v2: f32 = cal
             )
         };
         let policy = InlinePolicy::default();
-        assert_eq!(run(&mut module(&text("v1")), &policy, &TargetInfo::DEFAULT, Stage::Early), 0);
-        assert_eq!(run(&mut module(&text("v1")), &policy, &TargetInfo::DEFAULT, Stage::Late), 2);
-        assert_eq!(run(&mut module(&text("v0")), &policy, &TargetInfo::DEFAULT, Stage::Late), 0);
+        assert_eq!(run(&mut module(&text("v1")), &policy, &TargetInfo::DEFAULT, InlinePhase::Early), 0);
+        assert_eq!(run(&mut module(&text("v1")), &policy, &TargetInfo::DEFAULT, InlinePhase::Late), 2);
+        assert_eq!(run(&mut module(&text("v0")), &policy, &TargetInfo::DEFAULT, InlinePhase::Late), 0);
     }
 
     #[test]
@@ -519,7 +519,7 @@ b2:
 }";
         let m = module(text);
         let mut inlined = m.clone();
-        assert_eq!(run(&mut inlined, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 1);
+        assert_eq!(run(&mut inlined, &InlinePolicy::default(), &TargetInfo::DEFAULT, InlinePhase::Early), 1);
         crate::verify(&inlined).expect("inlining keeps the rules");
         let value = |m| {
             let args = [Const::F32(1.0)];

@@ -91,7 +91,7 @@ fn rule(defs: &Definitions, op: &Op, args: &[Value], ty: Type, known: &KnownData
             vector([x, y, z, w])
         }
         Op::Extract(lane) => {
-            let (Op::Uniform(number), _) = defs.of(args[0])? else { return None };
+            let (Op::Uniform(number), _) = defs.get(args[0])? else { return None };
             let word = known.constant(*number)?[*lane as usize]?;
             Some(Rewrite::Inst(Op::Const(Const::F32(f32::from_bits(word))), vec![]))
         }

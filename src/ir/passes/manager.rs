@@ -1,6 +1,6 @@
 //! Which passes run, in which order, how often; what each did and how long it took.
 
-use super::inline::{InlinePolicy, Stage};
+use super::inline::{InlinePhase, InlinePolicy};
 use super::known_data::{self, KnownData};
 use super::unroll::{self, UnrollPolicy};
 use super::variants::{self, VariantPolicy};
@@ -30,7 +30,7 @@ enum Work {
     Function(fn(&mut Function) -> usize),
     /// It depends on the pipeline's settings.
     Configured(fn(&mut Function, &Pipeline) -> usize),
-    Module(fn(&mut Module, &Pipeline, Stage) -> usize),
+    Module(fn(&mut Module, &Pipeline, InlinePhase) -> usize),
     /// It makes variants of functions.
     Specializer(fn(&mut Module, &Pipeline, &mut variants::Log) -> usize),
     /// The linker runs it, on each shader.
@@ -302,14 +302,14 @@ impl Pipeline {
         // Functions that the last round did not change need no other one, until inlining changes
         // them.
         let mut dirty = vec![true; module.functions.len()];
-        let mut stage = Stage::Early;
+        let mut stage = InlinePhase::Early;
         let has_late = module.functions.iter().any(|f| f.inlining == Inlining::Late);
         while report.rounds < self.max_rounds {
             if !dirty.contains(&true) {
-                if stage == Stage::Late || !has_late {
+                if stage == InlinePhase::Late || !has_late {
                     break;
                 }
-                stage = Stage::Late;
+                stage = InlinePhase::Late;
                 dirty = vec![true; module.functions.len()];
             }
             let mut changed = vec![false; module.functions.len()];

@@ -88,13 +88,13 @@ fn lower_function(func: &mut Function) -> usize {
 struct Rows(Vec<Option<[Value; ROWS]>>);
 
 impl Rows {
-    fn of(&self, value: Value) -> Option<[Value; ROWS]> {
+    fn get(&self, value: Value) -> Option<[Value; ROWS]> {
         self.0.get(value.0 as usize).copied().flatten()
     }
 
     /// The list with rows in place of matrices.
     fn expand(&self, values: &[Value]) -> Vec<Value> {
-        values.iter().flat_map(|&v| self.of(v).map_or_else(|| vec![v], Vec::from)).collect()
+        values.iter().flat_map(|&v| self.get(v).map_or_else(|| vec![v], Vec::from)).collect()
     }
 }
 
@@ -120,8 +120,8 @@ fn lower_inst(mut inst: Inst, rows: &Rows, slots: &[u32], same: &mut Replacement
     if let Op::SlotLoad(s) | Op::SlotStore(s) | Op::Visible(s) = &mut inst.op {
         *s = SlotId(slots[s.0 as usize]);
     }
-    let result = inst.results.first().and_then(|&r| rows.of(r));
-    let operands: Vec<Option<[Value; ROWS]>> = inst.args.iter().map(|&a| rows.of(a)).collect();
+    let result = inst.results.first().and_then(|&r| rows.get(r));
+    let operands: Vec<Option<[Value; ROWS]>> = inst.args.iter().map(|&a| rows.get(a)).collect();
     let loc = inst.loc;
     let make = |op: Op, args: Vec<Value>, results: Vec<Value>| Inst { op, args, results, loc };
     match (&inst.op, result, &operands[..]) {

@@ -43,7 +43,7 @@ pub fn run(func: &mut Function) -> usize {
     for &id in tree.order() {
         let block = func.block(id);
         for &v in block.params.iter().chain(block.insts.iter().flat_map(|i| &i.results)) {
-            members.entry(numbering.of(v)).or_default().push(v);
+            members.entry(numbering.number(v)).or_default().push(v);
         }
     }
     let mut pass =
@@ -77,7 +77,7 @@ impl Known {
         let result = *inst.results.first()?;
         // Values that the pass made have no number.
         let is_old = |v: &Value| (v.0 as usize) < self.home.len();
-        let numbers = args.iter().map(|v| is_old(v).then(|| self.numbering.of(*v))).collect::<Option<Vec<_>>>()?;
+        let numbers = args.iter().map(|v| is_old(v).then(|| self.numbering.number(*v))).collect::<Option<Vec<_>>>()?;
         let number = self.numbering.find(&inst.op, numbers, func.ty(result))?;
         let members = self.members.get(&number)?.iter().take(MAX_TRIED);
         members.copied().find(|v| self.tree.dominates(self.home[v.0 as usize], block))

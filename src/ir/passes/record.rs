@@ -130,7 +130,7 @@ impl Segments {
     /// Divides the functions of a set, by their places in the module. Left whole, as their calls may
     /// run other code or in another order on each back end, are functions that `others` reach, and
     /// those that a back end has of its own ([`Inlining::Native`]).
-    pub fn of(module: &Module, functions: &HashSet<usize>, others: &[&str]) -> Self {
+    pub fn new(module: &Module, functions: &HashSet<usize>, others: &[&str]) -> Self {
         let whole = reached(module, others);
         let is_divided = |f: usize| {
             functions.contains(&f) && !whole.contains(&f) && module.functions[f].inlining != Inlining::Native
@@ -167,14 +167,14 @@ impl Segments {
     pub fn items(&self, module: &Module, number: u32, detail: Detail) -> Vec<Item> {
         let segment = &self.list[number as usize];
         let func = &module.functions[segment.function];
-        items(func, segment, &Facts::of(func), detail)
+        items(func, segment, &Facts::new(func), detail)
     }
 
     /// The items whose words are in the hash of a segment's results.
     pub fn hashed_items(&self, module: &Module, number: u32) -> Vec<Item> {
         let segment = &self.list[number as usize];
         let func = &module.functions[segment.function];
-        let items = items(func, segment, &Facts::of(func), Detail::Outer).into_iter();
+        let items = items(func, segment, &Facts::new(func), Detail::Outer).into_iter();
         items.filter(|item| is_in_hash(func, segment, item)).collect()
     }
 
@@ -224,7 +224,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(func: &Function) -> Self {
+    fn new(func: &Function) -> Self {
         let mut facts = Self { constants: HashSet::new(), own: HashSet::new(), inner: HashSet::new() };
         let mut hits = HashSet::new();
         for inst in func.reverse_postorder().iter().flat_map(|&b| &func.block(b).insts) {
@@ -384,7 +384,7 @@ pub fn instrument(module: &Module, segments: &Segments, recording: Recording<'_>
     while let Some((_, first)) = rest.peek() {
         let function = first.function;
         let func = &mut module.functions[function];
-        let mut instrumenter = Instrumenter { facts: Facts::of(func), constants: HashMap::new(), new: Vec::new() };
+        let mut instrumenter = Instrumenter { facts: Facts::new(func), constants: HashMap::new(), new: Vec::new() };
         // Segments of a block are in order: those from the last on leave the places before them.
         let mut own = Vec::new();
         while let Some(segment) = rest.next_if(|(_, s)| s.function == function) {
@@ -621,7 +621,7 @@ mod tests {
     /// All functions but those that nothing reaches.
     fn divided(module: &Module) -> Segments {
         let functions = (0..module.functions.len()).filter(|&f| &*module.functions[f].name != "unreached");
-        Segments::of(module, &functions.collect(), &[])
+        Segments::new(module, &functions.collect(), &[])
     }
 
     /// All segments.
@@ -687,7 +687,7 @@ b0:
     fn functions_of_others_and_native_ones_stay_whole() {
         let mut module = module(PROGRAM);
         let whole = |module: &Module, others: &[&str]| {
-            Segments::of(module, &(0..2).collect(), others)
+            Segments::new(module, &(0..2).collect(), others)
                 .list
                 .iter()
                 .all(|s| s.function == 0 && s.end != End::Call(1))

@@ -20,18 +20,18 @@ pub(super) struct Definitions {
 
 impl Definitions {
     /// Operation and operands of a value that an instruction defines alone.
-    pub(super) fn of(&self, value: Value) -> Option<(&Op, &[Value])> {
+    pub(super) fn get(&self, value: Value) -> Option<(&Op, &[Value])> {
         self.of[value.0 as usize].as_ref().map(|(op, args)| (op, &args[..]))
     }
 
     /// The operands of a value that `op` computes.
     pub(super) fn args_of(&self, value: Value, op: &Op) -> Option<&[Value]> {
-        self.of(value).filter(|d| d.0 == op).map(|d| d.1)
+        self.get(value).filter(|d| d.0 == op).map(|d| d.1)
     }
 
     /// The constant that a value is.
     pub(super) fn constant(&self, value: Value) -> Option<&Const> {
-        match self.of(value) {
+        match self.get(value) {
             Some((Op::Const(c), _)) => Some(c),
             _ => None,
         }

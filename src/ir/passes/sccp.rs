@@ -24,7 +24,7 @@ pub fn run(func: &mut Function) -> usize {
 
 /// The belief about a value; it only ever moves downwards.
 #[derive(Clone, Debug, PartialEq)]
-enum State {
+enum LatticeValue {
     /// Nothing contradicts any belief yet.
     Unseen,
     /// It is this constant wherever it is defined.
@@ -42,7 +42,7 @@ enum User {
 
 struct Solver<'a> {
     func: &'a Function,
-    states: Vec<State>,
+    states: Vec<LatticeValue>,
     reached: Vec<bool>,
     /// For each block, which of its two ways are taken.
     taken: Vec<[bool; 2]>,
@@ -65,7 +65,7 @@ impl<'a> Solver<'a> {
         }
         Self {
             func,
-            states: vec![State::Unseen; func.values.len()],
+            states: vec![LatticeValue::Unseen; func.values.len()],
             reached: vec![false; func.blocks.len()],
             taken: vec![[false; 2]; func.blocks.len()],
             users,
@@ -76,7 +76,7 @@ impl<'a> Solver<'a> {
 
     fn solve(&mut self) {
         for &param in self.func.param_values() {
-            self.lower(param, State::Varies);
+            self.lower(param, LatticeValue::Varies);
         }
         self.enter(BlockId(0));
         loop {
@@ -106,18 +106,18 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn state(&self, value: Value) -> &State {
+    fn state(&self, value: Value) -> &LatticeValue {
         &self.states[value.0 as usize]
     }
 
     /// Takes a value down to `state`, if that is further down.
-    fn lower(&mut self, value: Value, state: State) {
+    fn lower(&mut self, value: Value, state: LatticeValue) {
         let old = &mut self.states[value.0 as usize];
         let new = match (&*old, state) {
-            (State::Varies, _) | (_, State::Unseen) => return,
-            (State::Known(a), State::Known(b)) if *a == b => return,
-            (State::Known(_), _) => State::Varies,
-            (State::Unseen, new) => new,
+            (LatticeValue::Varies, _) | (_, LatticeValue::Unseen) => return,
+            (LatticeValue::Known(a), LatticeValue::Known(b)) if *a == b => return,
+            (LatticeValue::Known(_), _) => LatticeValue::Varies,
+            (LatticeValue::Unseen, new) => new,
         };
         *old = new;
         self.moved.push_back(value);
@@ -130,23 +130,27 @@ impl<'a> Solver<'a> {
                 let state = self.evaluate(&inst.op, &inst.args, self.func.ty(result));
                 self.lower(result, state);
             }
-            _ => inst.results.iter().for_each(|&r| self.lower(r, State::Varies)),
+            _ => inst.results.iter().for_each(|&r| self.lower(r, LatticeValue::Varies)),
         }
     }
 
     /// The state of a pure operation's result, from those of its operands.
-    fn evaluate(&self, op: &Op, args: &[Value], ty: Type) -> State {
+    fn evaluate(&self, op: &Op, args: &[Value], ty: Type) -> LatticeValue {
         let truth = |v: Value| match self.state(v) {
-            State::Known(Const::Bool(b)) => Some(*b),
+            LatticeValue::Known(Const::Bool(b)) => Some(*b),
             _ => None,
         };
         match (op, args) {
-            (Op::And, _) if args.iter().any(|&a| truth(a) == Some(false)) => return State::Known(Const::Bool(false)),
-            (Op::Or, _) if args.iter().any(|&a| truth(a) == Some(true)) => return State::Known(Const::Bool(true)),
+            (Op::And, _) if args.iter().any(|&a| truth(a) == Some(false)) => {
+                return LatticeValue::Known(Const::Bool(false));
+            }
+            (Op::Or, _) if args.iter().any(|&a| truth(a) == Some(true)) => {
+                return LatticeValue::Known(Const::Bool(true));
+            }
             (Op::Select, &[c, a, b]) => {
                 return match (truth(c), self.state(c)) {
                     (Some(c), _) => self.state(if c { a } else { b }).clone(),
-                    (None, State::Unseen) => State::Unseen,
+                    (None, LatticeValue::Unseen) => LatticeValue::Unseen,
                     _ => meet(self.state(a), self.state(b)),
                 };
             }
@@ -156,15 +160,15 @@ impl<'a> Solver<'a> {
         let mut unseen = false;
         for &a in args {
             match self.state(a) {
-                State::Varies => return State::Varies,
-                State::Unseen => unseen = true,
-                State::Known(c) => constants.push(c),
+                LatticeValue::Varies => return LatticeValue::Varies,
+                LatticeValue::Unseen => unseen = true,
+                LatticeValue::Known(c) => constants.push(c),
             }
         }
         if unseen {
-            return State::Unseen;
+            return LatticeValue::Unseen;
         }
-        eval_op(op, &constants, ty).map_or(State::Varies, State::Known)
+        eval_op(op, &constants, ty).map_or(LatticeValue::Varies, LatticeValue::Known)
     }
 
     /// Takes the ways out of a block that its condition leaves open, and passes their arguments on.
@@ -172,10 +176,10 @@ impl<'a> Solver<'a> {
         let term = &self.func.block(block).term;
         let open = match term {
             Terminator::Branch(c, ..) => match self.state(*c) {
-                State::Unseen => [false, false],
-                State::Known(Const::Bool(true)) => [true, false],
-                State::Known(_) => [false, true],
-                State::Varies => [true, true],
+                LatticeValue::Unseen => [false, false],
+                LatticeValue::Known(Const::Bool(true)) => [true, false],
+                LatticeValue::Known(_) => [false, true],
+                LatticeValue::Varies => [true, true],
             },
             _ => [true, false],
         };
@@ -193,18 +197,18 @@ impl<'a> Solver<'a> {
 }
 
 /// The state of a value that is one of two.
-fn meet(a: &State, b: &State) -> State {
+fn meet(a: &LatticeValue, b: &LatticeValue) -> LatticeValue {
     match (a, b) {
-        (State::Unseen, x) | (x, State::Unseen) => x.clone(),
+        (LatticeValue::Unseen, x) | (x, LatticeValue::Unseen) => x.clone(),
         (a, b) if a == b => a.clone(),
-        _ => State::Varies,
+        _ => LatticeValue::Varies,
     }
 }
 
 /// Puts what is known into the function.
-fn apply(func: &mut Function, states: Vec<State>, reached: &[bool]) -> usize {
+fn apply(func: &mut Function, states: Vec<LatticeValue>, reached: &[bool]) -> usize {
     let known = |v: Value| match states.get(v.0 as usize) {
-        Some(State::Known(c)) => Some(c),
+        Some(LatticeValue::Known(c)) => Some(c),
         _ => None,
     };
     let mut changes = 0;

@@ -42,7 +42,7 @@ pub enum Again {
 impl Again {
     /// The choice for a program of so many shaders: from [`TargetInfo::sharing_shaders`] on, what
     /// they can share is worth computing twice.
-    pub fn of(shaders: usize, target: &TargetInfo) -> Self {
+    pub fn for_target(shaders: usize, target: &TargetInfo) -> Self {
         if shaders < target.sharing_shaders { Self::Constants } else { Self::All }
     }
 }

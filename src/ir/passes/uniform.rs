@@ -33,7 +33,7 @@ pub struct Split {
     /// The rest: the function under another name, with a parameter more for each of `inputs`.
     pub rest: Function,
     /// The uniform code.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<UniformFunction>,
     /// The parameters that the rest has more: vectors of four words, from left to right.
     pub inputs: Vec<Vec<Piece>>,
     /// Functions that these call beside those of the module.
@@ -44,7 +44,7 @@ pub struct Split {
 
 /// Uniform code that depends on the same parameters.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct UniformFunction {
     /// It takes `params`.
     pub function: Function,
     /// The numbers of these parameters of the function that was split.
@@ -117,7 +117,7 @@ fn prepared(module: &Module, name: &str, target: &TargetInfo) -> Module {
         };
         let changes: usize = scratch.functions.iter_mut().map(simplify).sum();
         let changes = changes + calls::run(&mut scratch);
-        if changes + inline::run(&mut scratch, &small, target, inline::Stage::Early) == 0 {
+        if changes + inline::run(&mut scratch, &small, target, inline::InlinePhase::Early) == 0 {
             break;
         }
     }

@@ -62,7 +62,7 @@ impl FunctionUniformity {
     }
 
     /// The uniformity of a value where it is defined.
-    pub fn of(&self, value: Value) -> Uniformity {
+    pub fn get(&self, value: Value) -> Uniformity {
         self.solution.values[value.0 as usize].unwrap_or(Uniformity::UNIFORM)
     }
 

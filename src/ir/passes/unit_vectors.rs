@@ -26,7 +26,7 @@ pub fn propagate(module: &mut Module) -> usize {
     if candidates.iter().all(Vec::is_empty) && !module.functions.iter().any(declares) {
         return 0;
     }
-    let units = Units::of(module, &candidates);
+    let units = Units::new(module, &candidates);
     let mut replaced = 0;
     for (f, (func, found)) in module.functions.iter_mut().zip(candidates).enumerate() {
         replaced += replace_squares(func, &units, f);
@@ -74,7 +74,7 @@ fn normalizations(func: &Function) -> Vec<Normalization> {
 }
 
 /// A value of a function of the module.
-type Place = (usize, Value);
+type FunctionValue = (usize, Value);
 
 /// True if an instruction declares that a vector has length 1.
 fn is_declaration(inst: &Inst) -> bool {
@@ -94,14 +94,14 @@ struct Units {
 }
 
 impl Units {
-    fn of(module: &Module, candidates: &[Vec<Normalization>]) -> Self {
+    fn new(module: &Module, candidates: &[Vec<Normalization>]) -> Self {
         let (is_unit, flows) = unit_vectors(module, candidates);
         let mut is_declared: Vec<Vec<bool>> = is_unit.iter().map(|f| vec![false; f.len()]).collect();
         let functions = module.functions.iter().enumerate();
         let insts =
             functions.flat_map(|(f, func)| func.blocks.iter().flat_map(move |b| b.insts.iter().map(move |i| (f, i))));
         let declarations = insts.filter(|(_, inst)| is_declaration(inst));
-        let mut work: Vec<Place> =
+        let mut work: Vec<FunctionValue> =
             declarations.flat_map(|(f, inst)| inst.results.iter().map(move |&r| (f, r))).collect();
         while let Some(place) = work.pop() {
             if !std::mem::replace(&mut is_declared[place.0][place.1.0 as usize], true) {
@@ -113,13 +113,13 @@ impl Units {
 
     /// True if a vector is not normalized again. Those of two and four components are only where
     /// the program declares them.
-    fn is_normalized(&self, func: &Function, (f, value): Place) -> bool {
+    fn is_normalized(&self, func: &Function, (f, value): FunctionValue) -> bool {
         let i = value.0 as usize;
         self.is_unit[f][i] && (func.ty(value) == Type::Vec3 || self.is_declared[f][i])
     }
 
     /// True if the square of a vector is 1.
-    fn has_square(&self, (f, value): Place) -> bool {
+    fn has_square(&self, (f, value): FunctionValue) -> bool {
         let i = value.0 as usize;
         self.is_unit[f][i] && self.is_declared[f][i]
     }
@@ -156,7 +156,7 @@ fn replace_squares(func: &mut Function, units: &Units, f: usize) -> usize {
 }
 
 /// Where values flow.
-type Flows = HashMap<Place, Vec<Place>>;
+type Flows = HashMap<FunctionValue, Vec<FunctionValue>>;
 
 /// For each function and value, whether it is a vector of length 1 or 0 up to rounding. All vectors
 /// that may be are believed to be, until one that is not flows into them: each value is taken back
@@ -167,9 +167,9 @@ fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> (Vec<Vec<
     let mut is_unit: Vec<Vec<bool>> =
         module.functions.iter().map(|f| f.values.iter().map(|&ty| is_vector_type(ty)).collect()).collect();
     let mut flows = Flows::new();
-    let mut work: Vec<Place> = Vec::new();
+    let mut work: Vec<FunctionValue> = Vec::new();
     for (f, func) in module.functions.iter().enumerate() {
-        let mut flow = |from: Place, to: Place| flows.entry(from).or_default().push(to);
+        let mut flow = |from: FunctionValue, to: FunctionValue| flows.entry(from).or_default().push(to);
         let is_vector = |v: Value| is_vector_type(func.ty(v));
         // Anyone may call an entry; without entries, any function.
         if func.kind.is_entry() || !has_entries {
@@ -214,7 +214,7 @@ fn call(
     module: &Module,
     (f, args, results): (usize, &[Value], &[Value]),
     callee: usize,
-    flow: &mut impl FnMut(Place, Place),
+    flow: &mut impl FnMut(FunctionValue, FunctionValue),
 ) {
     let func = &module.functions[callee];
     for (&arg, &param) in args.iter().zip(func.param_values()) {

@@ -133,7 +133,7 @@ fn counted(
         for target in func.block(from).term.targets().filter(|t| t.block == header) {
             let arg = target.args[position];
             let is_as_before = if inside.contains(&from) {
-                let found = Step::of(definitions.get(&arg)?, counter, constant)?;
+                let found = Step::from_inst(definitions.get(&arg)?, counter, constant)?;
                 *step.get_or_insert(found.clone()) == found
             } else {
                 let found = constant(arg)?;
@@ -161,7 +161,7 @@ struct Step {
 }
 
 impl Step {
-    fn of(inst: &Inst, counter: Value, constant: impl Fn(Value) -> Option<Const>) -> Option<Self> {
+    fn from_inst(inst: &Inst, counter: Value, constant: impl Fn(Value) -> Option<Const>) -> Option<Self> {
         let by = match (&inst.op, &inst.args[..]) {
             (Op::IAdd | Op::Add | Op::ISub | Op::Sub, [a, b]) if *a == counter => *b,
             (Op::IAdd | Op::Add, [a, b]) if *b == counter => *a,

@@ -60,7 +60,7 @@ impl Numbering {
     }
 
     /// The number of a value.
-    pub(super) fn of(&self, value: Value) -> Number {
+    pub(super) fn number(&self, value: Value) -> Number {
         self.of[value.0 as usize]
     }
 
@@ -155,7 +155,7 @@ impl<'a> Walk<'a> {
                 let targets = self.jumps[block.0 as usize]
                     .iter()
                     .filter_map(|&(from, way)| self.func.block(from).term.targets().nth(way));
-                let args: Vec<Number> = targets.map(|t| self.numbering.of(t.args[position])).collect();
+                let args: Vec<Number> = targets.map(|t| self.numbering.number(t.args[position])).collect();
                 let mut seen = args.iter().filter(|&&n| n != Number::UNSEEN);
                 match seen.next() {
                     Some(&first) if seen.all(|&n| n == first) => first,
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
                     changed |= self.set(r, number);
                 }
                 (op, &[r]) if op.is_pure() || matches!(op, Op::Hit | Op::HitTri | Op::HitObj) => {
-                    let args = inst.args.iter().map(|&a| self.numbering.of(a)).collect();
+                    let args = inst.args.iter().map(|&a| self.numbering.number(a)).collect();
                     let number = self.number(Key::op(op, args, func.ty(r)), r);
                     changed |= self.set(r, number);
                 }
@@ -202,7 +202,7 @@ impl<'a> Walk<'a> {
 
     /// Which element a read sees: reads out of range see the last.
     fn index(&self, slot: SlotId, value: Value) -> Index {
-        let number = self.numbering.of(value);
+        let number = self.numbering.number(value);
         match self.indices.get(&number) {
             Some(&i) => Index::Known(i.min(self.func.slots[slot.0 as usize].len - 1)),
             None => Index::Number(number),
@@ -212,11 +212,11 @@ impl<'a> Walk<'a> {
     /// A write makes its element known, and others unknown unless they are surely other elements.
     fn store(&self, slot: SlotId, inst: &Inst, slots: &mut HashMap<(SlotId, Index), Number>) {
         let len = self.func.slots[slot.0 as usize].len;
-        match self.indices.get(&self.numbering.of(inst.args[0])) {
+        match self.indices.get(&self.numbering.number(inst.args[0])) {
             Some(&i) if i >= len => {}
             Some(&i) => {
                 slots.retain(|&(s, index), _| s != slot || matches!(index, Index::Known(k) if k != i));
-                slots.insert((slot, Index::Known(i)), self.numbering.of(inst.args[1]));
+                slots.insert((slot, Index::Known(i)), self.numbering.number(inst.args[1]));
             }
             None => slots.retain(|&(s, _), _| s != slot),
         }

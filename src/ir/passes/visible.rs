@@ -19,14 +19,14 @@ use std::collections::HashMap;
 type Rays = (Value, Vec<Value>);
 
 /// A place in a function: a block, and the number of the instruction.
-type Place = (BlockId, usize);
+type InstPosition = (BlockId, usize);
 
 /// The writes of an array's elements, by index.
-type Writes = HashMap<u32, Vec<(Place, Value)>>;
+type Writes = HashMap<u32, Vec<(InstPosition, Value)>>;
 
 /// Runs the pass; returns the number of instructions removed.
 pub fn run(func: &mut Function) -> usize {
-    let batches: Vec<(Place, Inst)> = instructions(func)
+    let batches: Vec<(InstPosition, Inst)> = instructions(func)
         .filter(|(_, i)| matches!(i.op, Op::Visible(_)))
         .map(|(place, i)| (place, i.clone()))
         .collect();
@@ -35,12 +35,12 @@ pub fn run(func: &mut Function) -> usize {
     }
     let tree = Dominators::new(func);
     let elements = elements(func);
-    let dominates = |a: Place, b: Place| if a.0 == b.0 { a.1 < b.1 } else { tree.dominates(a.0, b.0) };
-    let mut first: HashMap<Rays, Vec<(Place, Value)>> = HashMap::new();
+    let dominates = |a: InstPosition, b: InstPosition| if a.0 == b.0 { a.1 < b.1 } else { tree.dominates(a.0, b.0) };
+    let mut first: HashMap<Rays, Vec<(InstPosition, Value)>> = HashMap::new();
     let mut replaced = Replacements::new(func);
     let mut removed: HashMap<BlockId, Vec<usize>> = HashMap::new();
     // In the order of the tree, so that a `visible` comes after those that dominate it.
-    let position = |p: Place| (tree.position(p.0), p.1);
+    let position = |p: InstPosition| (tree.position(p.0), p.1);
     let mut ordered = batches;
     ordered.retain(|(place, _)| tree.is_reachable(place.0));
     ordered.sort_by_key(|&(place, _)| position(place));
@@ -65,7 +65,7 @@ pub fn run(func: &mut Function) -> usize {
     replaced.apply(func)
 }
 
-fn instructions(func: &Function) -> impl Iterator<Item = (Place, &Inst)> {
+fn instructions(func: &Function) -> impl Iterator<Item = (InstPosition, &Inst)> {
     func.block_ids().flat_map(|b| func.block(b).insts.iter().enumerate().map(move |(i, inst)| ((b, i), inst)))
 }
 
@@ -101,7 +101,12 @@ fn elements(func: &Function) -> Elements {
 }
 
 /// The rays of a `visible`, when they are known.
-fn rays(inst: &Inst, place: Place, elements: &Elements, dominates: &dyn Fn(Place, Place) -> bool) -> Option<Rays> {
+fn rays(
+    inst: &Inst,
+    place: InstPosition,
+    elements: &Elements,
+    dominates: &dyn Fn(InstPosition, InstPosition) -> bool,
+) -> Option<Rays> {
     let Op::Visible(slot) = inst.op else { return None };
     let count = *elements.constants.get(&inst.args[1])?;
     let writes = elements.writes.get(&slot)?.as_ref()?;

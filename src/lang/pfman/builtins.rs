@@ -217,8 +217,9 @@ impl Builtin {
             };
         }
         // What the letters that are the same all along stand for.
-        let of =
-            |letter: char| params.chars().zip(args).find(|(p, _)| *p == letter).map(|(_, ty)| ty.of(Scalar::Float));
+        let of = |letter: char| {
+            params.chars().zip(args).find(|(p, _)| *p == letter).map(|(_, ty)| ty.with_scalar(Scalar::Float))
+        };
         let mut types = Vec::new();
         for (letter, given) in params.chars().zip(args) {
             let wanted = match letter {
@@ -279,7 +280,7 @@ impl FixedFunction {
         let [array] = args else { return None };
         let element = array.scalar().fixed()?;
         let [1..=4] = array.dims() else { return None };
-        let array = array.of(Scalar::Fixed(element));
+        let array = array.with_scalar(Scalar::Fixed(element));
         Some(Fit { params: vec![array], result: Type::number(Scalar::Fixed(Self::NOISE)) })
     }
 

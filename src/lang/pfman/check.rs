@@ -360,7 +360,7 @@ impl<'c> Check<'c> {
         if let Some(id) = self.scopes.iter().rev().find_map(|s| s.get(name)) {
             return Ok(*id);
         }
-        let found = match self.in_light.then(|| globals::of_light(name)).flatten() {
+        let found = match self.in_light.then(|| globals::light_name(name)).flatten() {
             Some(found) => Some(found),
             None => globals::find(name, self.shader()),
         };

@@ -4,7 +4,7 @@ use super::ast::{Ast, Function};
 use super::tree::File;
 use super::{builtins, globals, lexer, parser};
 use crate::editor::{Completion, CompletionKind, Document, Hover, Symbol, SymbolKind, Text, shortened};
-use crate::language::Options;
+use crate::language::FrontEndOptions;
 use crate::preprocess::Include;
 use crate::types::StorageClass;
 use shadewright_base::text::diagnostics::Diagnostics;
@@ -21,7 +21,7 @@ pub struct Analysis {
 
 impl Analysis {
     /// Analyzes a text as far as it can be read.
-    pub fn of(sources: &mut SourceMap, file: FileId, options: &Options) -> Self {
+    pub fn new(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Self {
         let (preprocessed, ast, mut diagnostics) = super::read(sources, file, options);
         let broken = diagnostics.has_errors();
         let tree = super::checked(sources, &ast, &options.host, broken, &mut diagnostics)

@@ -131,7 +131,7 @@ pub fn find(text: &str, kind: Option<ShaderKind>) -> Option<&'static Name> {
 }
 
 /// The name of a light within the body of `illuminance`: its direction or its color.
-pub fn of_light(text: &str) -> Option<&'static Name> {
+pub fn light_name(text: &str) -> Option<&'static Name> {
     match text {
         "L" => find("px_rc_l", Some(ShaderKind::Surface)),
         "Cl" => find("px_rc_cl", Some(ShaderKind::Surface)),

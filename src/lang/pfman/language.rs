@@ -3,7 +3,7 @@
 use super::editor::Analysis;
 use super::{HEADERS, compile, parse, sizes};
 use crate::editor::Document;
-use crate::language::{Form, Language, Naming, Options};
+use crate::language::{Form, FrontEndOptions, Language, Naming};
 use crate::unit::Unit;
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::{FileId, SourceMap};
@@ -38,20 +38,25 @@ impl Language for Pfman {
         HEADERS.iter().find(|(name, _)| *name == file).map(|(_, text)| *text)
     }
 
-    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics> {
+    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<String, Diagnostics> {
         let (ast, diags) = parse(sources, file, options);
         if diags.has_errors() { Err(diags) } else { Ok(format!("{ast:#?}\n")) }
     }
 
-    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
+    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<Unit, Diagnostics> {
         compile(sources, file, options).map(Unit::Shaders)
     }
 
-    fn types(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Option<Result<String, Diagnostics>> {
+    fn types(
+        &self,
+        sources: &mut SourceMap,
+        file: FileId,
+        options: &FrontEndOptions,
+    ) -> Option<Result<String, Diagnostics>> {
         Some(sizes::listing(sources, file, options))
     }
 
-    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
-        Arc::new(Analysis::of(sources, file, options))
+    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Arc<dyn Document> {
+        Arc::new(Analysis::new(sources, file, options))
     }
 }

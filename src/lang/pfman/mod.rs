@@ -25,7 +25,7 @@ mod tests;
 
 pub use language::Pfman;
 
-use crate::language::Options;
+use crate::language::FrontEndOptions;
 use crate::preprocess::{Preprocessed, preprocess};
 use crate::types::SourceType;
 use crate::unit::{FunctionInfo, LightKind, ShaderInfo, ShaderParam, ShaderUnit};
@@ -47,7 +47,7 @@ pub const HEADERS: [(&str, &str); 3] = [
 ];
 
 /// Reads a file into its syntax tree, with what the preprocessor did.
-fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocessed, Ast, Diagnostics) {
+fn read(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> (Preprocessed, Ast, Diagnostics) {
     let mut diags = Diagnostics::new();
     let mut options = options.preprocess.clone();
     options.built_in = &HEADERS;
@@ -58,7 +58,7 @@ fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocess
 }
 
 /// Reads a file into its syntax tree, as far as it can be read.
-pub fn parse(sources: &mut SourceMap, file: FileId, options: &Options) -> (Ast, Diagnostics) {
+pub fn parse(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> (Ast, Diagnostics) {
     let (_, ast, diags) = read(sources, file, options);
     (ast, diags)
 }
@@ -85,7 +85,7 @@ fn checked(
     let of_source: Vec<&str> = names.into_iter().filter(|name| !is_built(name)).collect();
     let library = match of_source.is_empty() {
         true => Module::new(),
-        false => stdlib::compile(sources, &of_source, &Options::default())?.module,
+        false => stdlib::compile(sources, &of_source, &FrontEndOptions::default())?.module,
     };
     check::add_library_inputs(&mut file, |name| library_inputs(&library, name));
     Ok((file, library))
@@ -115,7 +115,7 @@ fn is_built(name: &str) -> bool {
 ///
 /// # Errors
 /// All errors of the file, with warnings between them.
-pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Result<ShaderUnit, Diagnostics> {
+pub fn compile(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<ShaderUnit, Diagnostics> {
     let (_, ast, mut diags) = read(sources, file, options);
     if ast.functions.iter().all(|f| f.body.is_none()) && !diags.has_errors() {
         let place = Span::new(file, 0, 0);

@@ -1,9 +1,9 @@
 //! The types of all intermediate results as text: what loses nothing, and what is kept of it (Olano
 //! 1998, figure 4.8).
 
-use super::tree::{Body, Function, NodeId, NodeKind, Place, Statement, StatementKind};
+use super::tree::{Body, Function, LValue, NodeId, NodeKind, Statement, StatementKind};
 use super::types::Scalar;
-use crate::language::Options;
+use crate::language::FrontEndOptions;
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::{FileId, SourceMap, Span};
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ struct Row {
 ///
 /// # Errors
 /// All errors of the file.
-pub fn listing(sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics> {
+pub fn listing(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<String, Diagnostics> {
     let (_, ast, mut diags) = super::read(sources, file, options);
     let (tree, _) = super::checked(sources, &ast, &options.host, diags.has_errors(), &mut diags)?;
     if diags.has_errors() {
@@ -50,7 +50,7 @@ pub fn listing(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
 fn rows(sources: &SourceMap, function: &Function) -> Vec<Row> {
     let Some(body) = &function.body else { return Vec::new() };
     let mut nodes = Vec::new();
-    body.statements.iter().for_each(|s| of_statement(body, s, &mut nodes));
+    body.statements.iter().for_each(|s| visit_statement(body, s, &mut nodes));
     let mut rows = Vec::new();
     for id in nodes {
         let node = body.node(id);
@@ -97,38 +97,38 @@ fn code(sources: &SourceMap, span: Span) -> String {
     }
 }
 
-fn of_statement(body: &Body, s: &Statement, out: &mut Vec<NodeId>) {
-    let mut add = |id: Option<NodeId>| id.into_iter().for_each(|id| of_node(body, id, out));
+fn visit_statement(body: &Body, s: &Statement, out: &mut Vec<NodeId>) {
+    let mut add = |id: Option<NodeId>| id.into_iter().for_each(|id| visit_node(body, id, out));
     match &s.kind {
         StatementKind::Declare(_, init) => add(*init),
         StatementKind::Expr(e) => add(Some(*e)),
         StatementKind::Return(e) => add(*e),
-        StatementKind::Block(list) => list.iter().for_each(|s| of_statement(body, s, out)),
+        StatementKind::Block(list) => list.iter().for_each(|s| visit_statement(body, s, out)),
         StatementKind::If(arms, last) => {
             for (condition, s) in arms {
-                of_node(body, *condition, out);
-                of_statement(body, s, out);
+                visit_node(body, *condition, out);
+                visit_statement(body, s, out);
             }
-            last.iter().for_each(|s| of_statement(body, s, out));
+            last.iter().for_each(|s| visit_statement(body, s, out));
         }
         StatementKind::Loop { condition, step, body: inner, .. } => {
             add(*condition);
-            of_statement(body, inner, out);
-            step.iter().for_each(|id| of_node(body, *id, out));
+            visit_statement(body, inner, out);
+            step.iter().for_each(|id| visit_node(body, *id, out));
         }
         StatementKind::Illuminance { position, cone, body: inner } => {
             add(*position);
             cone.iter().for_each(|(axis, angle)| [*axis, *angle].into_iter().for_each(|id| add(Some(id))));
-            of_statement(body, inner, out);
+            visit_statement(body, inner, out);
         }
         StatementKind::Break | StatementKind::Continue => {}
     }
 }
 
 /// An expression after those that it is made of.
-fn of_node(body: &Body, id: NodeId, out: &mut Vec<NodeId>) {
-    let mut add = |id: &NodeId| of_node(body, *id, out);
-    let of_place = |place: &Place, add: &mut dyn FnMut(&NodeId)| place.indices.iter().for_each(add);
+fn visit_node(body: &Body, id: NodeId, out: &mut Vec<NodeId>) {
+    let mut add = |id: &NodeId| visit_node(body, *id, out);
+    let of_place = |place: &LValue, add: &mut dyn FnMut(&NodeId)| place.indices.iter().for_each(add);
     match &body.node(id).kind {
         NodeKind::Constant(_) | NodeKind::Variable(_) | NodeKind::Texture(_) | NodeKind::Text(_) | NodeKind::Old => {}
         NodeKind::Array(list) => list.iter().for_each(add),

@@ -3,7 +3,7 @@
 use super::types::{Fixed, Scalar, Type};
 use super::{Pfman, compile};
 use crate::Language;
-use crate::language::Options;
+use crate::language::FrontEndOptions;
 use crate::unit::{LightKind, ShaderUnit};
 use proptest::prelude::*;
 use shadewright_base::text::source::SourceMap;
@@ -16,7 +16,7 @@ mod shaders;
 fn unit(source: &str) -> ShaderUnit {
     let mut sources = SourceMap::new();
     let file = sources.add("test.pfman", None, source);
-    let unit = compile(&mut sources, file, &Options::default());
+    let unit = compile(&mut sources, file, &FrontEndOptions::default());
     unit.unwrap_or_else(|d| panic!("{}", d.render(&sources)))
 }
 
@@ -189,7 +189,7 @@ fn the_listing_has_the_types_of_the_figure() {
     }";
     let mut sources = SourceMap::new();
     let file = sources.add("figure.pfman", None, source);
-    let text = Pfman.types(&mut sources, file, &Options::default()).expect("it has types").expect("no errors");
+    let text = Pfman.types(&mut sources, file, &FrontEndOptions::default()).expect("it has types").expect("no errors");
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
     let row = |code: &str| rows.iter().find(|r| r[1..].join(" ").starts_with(code)).expect("a row").join(" ");
     assert!(row("x*y fixed").ends_with("fixed<20,20> fixed<12,12>, 2 bytes"), "{text}");

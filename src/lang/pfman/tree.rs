@@ -73,12 +73,12 @@ pub enum NodeKind {
     /// `c ? a : b`: one of the two is evaluated.
     Choose(NodeId, NodeId, NodeId),
     /// Gives a variable, or an element, a value of its type, which is the value of the expression.
-    Assign(Place, NodeId),
+    Assign(LValue, NodeId),
     /// `x++`: the place, its new value, in which [`NodeKind::Old`] stands for the one before, and
     /// whether the old one is that of the expression.
     Step {
         /// The place that is changed.
-        place: Place,
+        place: LValue,
         /// The new value.
         new: NodeId,
         /// True if the value of the expression is the one before.
@@ -90,14 +90,14 @@ pub enum NodeKind {
     Sequence(NodeId, NodeId),
     /// A call of a function of the file: its number in [`File::functions`], and the places of its
     /// outputs, by parameter.
-    Call(usize, Vec<NodeId>, Vec<Option<Place>>),
+    Call(usize, Vec<NodeId>, Vec<Option<LValue>>),
     /// A call of a built-in function with converted arguments.
     Builtin(&'static Builtin, Vec<NodeId>),
 }
 
 /// A variable or an element of one.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct LValue {
     /// The variable.
     pub variable: VariableId,
     /// Indices, outermost first.

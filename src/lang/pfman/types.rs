@@ -54,7 +54,7 @@ impl Fixed {
     }
 
     /// The type of so many bits before and after the point.
-    fn of(signed: bool, whole_bits: i32, exponent: i32) -> Self {
+    fn new(signed: bool, whole_bits: i32, exponent: i32) -> Self {
         Self { signed, size: (whole_bits + exponent).max(1) as u32, exponent }
     }
 
@@ -88,13 +88,13 @@ impl Fixed {
     /// The exact sum.
     pub fn sum(self, other: Self) -> Self {
         let whole = self.whole_bits().max(other.whole_bits()) + 1;
-        Self::of(self.signed || other.signed, whole, self.exponent.max(other.exponent))
+        Self::new(self.signed || other.signed, whole, self.exponent.max(other.exponent))
     }
 
     /// The exact difference. That of two numbers without signs is no larger than they are.
     pub fn difference(self, other: Self) -> Self {
         let whole = self.whole_bits().max(other.whole_bits()) + i32::from(self.signed || other.signed);
-        Self::of(true, whole, self.exponent.max(other.exponent))
+        Self::new(true, whole, self.exponent.max(other.exponent))
     }
 
     /// The exact product: sizes and exponents add.
@@ -119,7 +119,7 @@ impl Fixed {
     /// The remainder of a division, which has the sign of the first number.
     pub fn remainder(self, other: Self) -> Self {
         let exponent = self.exponent.max(other.exponent);
-        Self::of(self.signed, self.whole_bits().min(other.whole_bits()), exponent)
+        Self::new(self.signed, self.whole_bits().min(other.whole_bits()), exponent)
     }
 
     /// The negative of any number of the type.
@@ -130,7 +130,7 @@ impl Fixed {
     /// A type that holds the numbers of both.
     pub fn common(self, other: Self) -> Self {
         let whole = self.whole_bits().max(other.whole_bits());
-        Self::of(self.signed || other.signed, whole, self.exponent.max(other.exponent))
+        Self::new(self.signed || other.signed, whole, self.exponent.max(other.exponent))
     }
 
     /// The sum of `n` numbers of the type.
@@ -142,7 +142,7 @@ impl Fixed {
     /// whole part that it has no place for.
     pub fn limited(self, result: Self) -> Self {
         let whole = self.whole_bits().min(result.whole_bits());
-        Self::of(self.signed, whole, self.exponent.min(result.exponent))
+        Self::new(self.signed, whole, self.exponent.min(result.exponent))
     }
 
     /// The type of the part that a register holds: digits after the point go first.
@@ -272,7 +272,7 @@ impl Type {
     }
 
     /// The same with numbers of another type.
-    pub fn of(&self, scalar: Scalar) -> Self {
+    pub fn with_scalar(&self, scalar: Scalar) -> Self {
         match self {
             Type::Void => Type::Void,
             Type::Numbers(_, dims) => Type::Numbers(scalar, dims.clone()),

@@ -1,6 +1,6 @@
 use super::*;
 
-fn run(source: &str, options: &Options) -> (String, Diagnostics) {
+fn run(source: &str, options: &PreprocessOptions) -> (String, Diagnostics) {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, source);
     let mut diags = Diagnostics::new();
@@ -10,13 +10,13 @@ fn run(source: &str, options: &Options) -> (String, Diagnostics) {
 }
 
 fn ok(source: &str) -> String {
-    let (text, diags) = run(source, &Options::default());
+    let (text, diags) = run(source, &PreprocessOptions::default());
     assert!(!diags.has_errors(), "{diags:?}");
     text
 }
 
 fn error(source: &str) -> String {
-    let (_, diags) = run(source, &Options::default());
+    let (_, diags) = run(source, &PreprocessOptions::default());
     let messages: Vec<String> = diags.iter().map(|d| d.message.clone()).collect();
     assert!(diags.has_errors(), "{source}");
     messages.join("\n")
@@ -66,7 +66,7 @@ fn pragmas_and_line_markers_are_skipped() {
 
 #[test]
 fn a_missing_file_is_left_out_with_a_warning() {
-    let (text, diags) = run("#include \"nowhere.h\"\na", &Options::default());
+    let (text, diags) = run("#include \"nowhere.h\"\na", &PreprocessOptions::default());
     let warnings: Vec<&str> = diags.iter().map(|d| &*d.message).collect();
     assert_eq!((&*text, &*warnings), ("a", &["cannot find the included file `nowhere.h`: it is left out"][..]));
 }
@@ -107,7 +107,7 @@ fn included_files_are_found_beside_the_file_and_on_the_path() {
     std::fs::write(inner.join("a.h"), b"// caf\xe9\nfrom_a").expect("a file");
     std::fs::write(dir.path().join("loop.h"), "#include \"loop.h\"\n").expect("a file");
     let main = dir.path().join("main.sl");
-    let options = Options { include_paths: vec![inner], ..Options::default() };
+    let options = PreprocessOptions { include_paths: vec![inner], ..PreprocessOptions::default() };
     let run = |text: &str| {
         let mut sources = SourceMap::new();
         let file = sources.add("main.sl", Some(&main), text);
@@ -131,7 +131,7 @@ fn included_files_are_found_beside_the_file_and_on_the_path() {
 fn tokens_of_a_macro_stand_where_it_was_used() {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, "#define A 1 + x\n  A");
-    let tokens = preprocess(&mut sources, file, &Options::default(), &mut Diagnostics::new()).tokens;
+    let tokens = preprocess(&mut sources, file, &PreprocessOptions::default(), &mut Diagnostics::new()).tokens;
     assert!(tokens.iter().all(|t| sources.describe(t.span) == "t.sl:2:3"), "{tokens:?}");
 }
 
@@ -139,7 +139,7 @@ fn tokens_of_a_macro_stand_where_it_was_used() {
 fn definitions_and_uses_of_macros_are_told() {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, "#define A 1 + \\\n B\n#define B 2\n#define F(x) x\n  A F F(A)");
-    let options = Options { defines: vec![("C".into(), "3".into())], ..Options::default() };
+    let options = PreprocessOptions { defines: vec![("C".into(), "3".into())], ..PreprocessOptions::default() };
     let output = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
     let texts: Vec<&str> = output.macros.iter().map(|m| &*m.text).collect();
     assert_eq!(texts, ["SHADEWRIGHT 1", "PRMAN 1", "C 3", "A 1 + \\\n B", "B 2", "F(x) x"]);
@@ -159,7 +159,7 @@ fn text_that_is_not_saved_stands_in_for_the_file() {
     let (main, header) = (dir.path().join("main.sl"), dir.path().join("a.h"));
     std::fs::write(&header, "old").expect("a file");
     let unsaved = [(header.canonicalize().expect("it is there"), "new".into())].into();
-    let options = Options { unsaved, ..Options::default() };
+    let options = PreprocessOptions { unsaved, ..PreprocessOptions::default() };
     let mut sources = SourceMap::new();
     let file = sources.add("main.sl", Some(&main), "#include \"a.h\"\n");
     let output = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
@@ -191,7 +191,8 @@ fn headers_that_include_the_next_one_twice_are_bounded() {
         std::fs::write(folder.path().join(format!("h{n}.h")), next.repeat(2)).expect("a header");
     }
     std::fs::write(folder.path().join("h30.h"), "").expect("a header");
-    let options = Options { include_paths: vec![folder.path().to_path_buf()], ..Options::default() };
+    let options =
+        PreprocessOptions { include_paths: vec![folder.path().to_path_buf()], ..PreprocessOptions::default() };
     let (_, diags) = run("#include \"h0.h\"", &options);
     assert!(diags.iter().any(|d| d.message.contains("included more than 10000 times")), "{diags:?}");
     assert_eq!(diags.error_count(), 1);

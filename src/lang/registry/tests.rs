@@ -10,12 +10,12 @@ fn languages_have_names_and_extensions_of_their_own() {
         assert!(!language.extensions().is_empty(), "{}", language.name());
         for extension in language.extensions() {
             assert_eq!(extension.to_lowercase(), *extension);
-            assert_eq!(of_path(Path::new(&format!("a.{}", extension.to_uppercase()))), Some(*language));
+            assert_eq!(for_path(Path::new(&format!("a.{}", extension.to_uppercase()))), Some(*language));
         }
         assert!(LANGUAGES[..i].iter().all(|other| other != language && other.name() != language.name()));
     }
     assert_eq!(DEFAULT.naming(), Naming::Bare);
-    assert_eq!(of_path(Path::new("a.h")), None);
+    assert_eq!(for_path(Path::new("a.h")), None);
 }
 
 #[test]

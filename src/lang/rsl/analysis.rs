@@ -12,7 +12,7 @@ use super::lower::Lowering;
 use super::program::{Callee, Program};
 use super::queries;
 use super::symbols::Symbols;
-use super::{Options, library_ast, lower, read};
+use super::{FrontEndOptions, library_ast, lower, read};
 use crate::globals::GLOBALS;
 use crate::preprocess::{Include, MacroDefinition, Preprocessed};
 use crate::types::{SourceType, StorageClass};
@@ -88,7 +88,7 @@ pub struct Predefined {
 
 /// Analyzes a file. Included files join `sources`. A file without any definition is nothing to
 /// complain of here: it may be there to be included.
-pub fn analyze(sources: &mut SourceMap, file: FileId, options: &Options) -> Analysis {
+pub fn analyze(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Analysis {
     let (Preprocessed { macros, macro_uses, includes, .. }, mut ast, mut diags) = read(sources, file, options);
     let own = ast.definitions.len();
     match library_ast(sources) {
@@ -99,13 +99,13 @@ pub fn analyze(sources: &mut SourceMap, file: FileId, options: &Options) -> Anal
     {
         let broken = diags.has_errors();
         let program = Program::new(&ast, own);
-        let mut lowering = Lowering::new(&program, &Options::default(), broken);
+        let mut lowering = Lowering::new(&program, &FrontEndOptions::default(), broken);
         lowering.symbols = Some(Symbols::default());
         let (unit, symbols) = lower(lowering, own, &HashSet::new(), diags);
         analysis.diagnostics = unit.map_or_else(|errors| errors, |unit| unit.warnings);
         let symbols = symbols.unwrap_or_default();
         analysis.variables = symbols.variables;
-        analysis.calls = symbols.calls.iter().map(|(place, c)| (*place, Signature::of(&program, *c))).collect();
+        analysis.calls = symbols.calls.iter().map(|(place, c)| (*place, Signature::for_callee(&program, *c))).collect();
         analysis.functions = functions(&program);
     }
     ast.definitions.truncate(own);
@@ -115,35 +115,35 @@ pub fn analyze(sources: &mut SourceMap, file: FileId, options: &Options) -> Anal
 
 fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
     let overloads = |name: &str| -> Vec<Signature> {
-        program.callees(name, false).into_iter().map(|c| Signature::of(program, c)).collect()
+        program.callees(name, false).into_iter().map(|c| Signature::for_callee(program, c)).collect()
     };
     let mut all: BTreeMap<Arc<str>, Vec<Signature>> =
         program.callable_names().into_iter().map(|name| (name.into(), overloads(name))).collect();
     for (name, signature) in SPECIAL.into_iter().chain(coshader_calls::SIGNATURES) {
-        all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
+        all.entry(name.into()).or_default().push(Signature::from_table(name, parse_signature(signature), &[]));
     }
     for (name, _) in queries::QUERIES {
         for ty in SourceType::DECLARABLE {
             let params = vec![(SourceType::String, false), (ty, true)];
             let row = builtins::Signature { result: SourceType::Float, params, variadic: false };
-            all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
+            all.entry(name.into()).or_default().push(Signature::from_table(name, row, &[]));
         }
     }
     // What takes any values after the first: a statement that is called like a function, and a
     // function.
     for (name, signature) in [("gather", "x:spvff"), ("printf", "x:sf")] {
         let row = builtins::Signature { variadic: true, ..parse_signature(signature) };
-        all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
+        all.entry(name.into()).or_default().push(Signature::from_table(name, row, &[]));
     }
     for signature in ["s:", "s:s"] {
         let name = "shadername";
-        all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
+        all.entry(name.into()).or_default().push(Signature::from_table(name, parse_signature(signature), &[]));
     }
     all
 }
 
 impl Signature {
-    fn of(program: &Program<'_>, callee: Callee) -> Self {
+    fn for_callee(program: &Program<'_>, callee: Callee) -> Self {
         match callee {
             Callee::Function(i) => {
                 let definition @ Definition { name, result, .. } = program.definition(i);
@@ -154,12 +154,12 @@ impl Signature {
             }
             Callee::Builtin(b) => {
                 let row = builtins::Signature { result: b.result, params: b.params.clone(), variadic: b.variadic };
-                Self::of_table(b.name, row, b.options)
+                Self::from_table(b.name, row, b.options)
             }
         }
     }
 
-    fn of_table(name: &str, row: builtins::Signature, options: &'static [NamedOption]) -> Self {
+    fn from_table(name: &str, row: builtins::Signature, options: &'static [NamedOption]) -> Self {
         let params = row.params.into_iter().map(|(ty, output)| Parameter { name: None, ty, output }).collect();
         Self { name: name.into(), result: row.result, params, variadic: row.variadic, options, declared: None }
     }
@@ -216,10 +216,10 @@ pub fn storage_class(class: StorageClass) -> &'static str {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> (Analysis, SourceMap) {
+    fn analyzed(text: &str) -> (Analysis, SourceMap) {
         let mut sources = SourceMap::new();
         let file = sources.add("t.sl", None, text);
-        (analyze(&mut sources, file, &Options::default()), sources)
+        (analyze(&mut sources, file, &FrontEndOptions::default()), sources)
     }
 
     /// Analyzes text with a `|`, and says what variable the name after it means: its type and the
@@ -228,7 +228,7 @@ mod tests {
         let offset = text.find('|').expect("a mark");
         let text = text.replacen('|', "", 1);
         let name: String = text[offset..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-        let (analysis, sources) = of(&text);
+        let (analysis, sources) = analyzed(&text);
         let variable = analysis.variable(FileId(0), offset as u32, &name)?;
         Some((variable.ty, variable.declared.and_then(|d| sources.position(d)).map(|p| p.line)))
     }
@@ -265,8 +265,9 @@ mod tests {
 
     #[test]
     fn calls_mean_the_overload_that_the_compiler_takes() {
-        let (analysis, _) =
-            of("color f(float x) { return x; }\nfloat f(color c) { return 1; }\nsurface s() { Ci = f(Cs) + f(2); }");
+        let (analysis, _) = analyzed(
+            "color f(float x) { return x; }\nfloat f(color c) { return 1; }\nsurface s() { Ci = f(Cs) + f(2); }",
+        );
         assert!(analysis.diagnostics.is_empty(), "{:?}", analysis.diagnostics);
         let mut calls: Vec<_> = analysis.calls.iter().map(|(place, s)| (place.start, s.result)).collect();
         calls.sort();
@@ -278,9 +279,9 @@ mod tests {
         for text in ["surface s() { Ci = x; }", "surface s() { Ci = ; }", "surface s() { 1; Ci = Cs; }", "#if 1\n"] {
             let mut sources = SourceMap::new();
             let file = sources.add("t.sl", None, text);
-            let compiled = super::super::compile(&mut sources, file, &Options::default());
+            let compiled = super::super::compile(&mut sources, file, &FrontEndOptions::default());
             let compiled = compiled.map_or_else(|errors| errors, |unit| unit.warnings);
-            let analyzed = of(text).0.diagnostics;
+            let analyzed = analyzed(text).0.diagnostics;
             assert!(compiled.iter().eq(analyzed.iter()), "{text}: {compiled:?} {analyzed:?}");
             assert!(!analyzed.is_empty(), "{text}");
         }
@@ -288,7 +289,7 @@ mod tests {
 
     #[test]
     fn functions_of_the_user_hide_those_of_the_library() {
-        let (analysis, _) = of("color mix(float x) { return x; }\nsurface s() { Ci = mix(2); }");
+        let (analysis, _) = analyzed("color mix(float x) { return x; }\nsurface s() { Ci = mix(2); }");
         let mix = &analysis.functions["mix"];
         assert!(mix.len() == 1 && mix[0].declared.is_some(), "{mix:?}");
         assert!(analysis.functions["noise"].iter().all(|s| s.declared.is_none()));

@@ -127,9 +127,9 @@ pub enum ExprKind {
     /// `color "hsv" e`
     Cast(SourceType, Option<Ident>, ExprId),
     /// `x = e`, `x[i] += e`; the value is that of the place afterwards.
-    Assign(Option<BinaryOp>, Place, ExprId),
+    Assign(Option<BinaryOp>, LValue, ExprId),
     /// `x[i]`
-    Index(Place),
+    Index(LValue),
     /// `"file"[c]`: the name of a texture with a channel. Of a variable it is an
     /// [`ExprKind::Index`].
     Channel(ExprId, ExprId),
@@ -138,12 +138,12 @@ pub enum ExprKind {
     /// `f(a, b)`
     Call(Ident, Vec<ExprId>),
     /// `s->f(a, b)`: a method of a shader that a variable holds.
-    Method(Place, Ident, Vec<ExprId>),
+    Method(LValue, Ident, Vec<ExprId>),
 }
 
 /// A variable, an element of an array, or a component of either; or such a part of a struct.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct LValue {
     /// The variable.
     pub name: Ident,
     /// The members that are chosen from it, one from another: none once structs are taken apart
@@ -162,7 +162,7 @@ pub struct Member {
     pub name: Ident,
 }
 
-impl Place {
+impl LValue {
     /// A variable as a whole.
     pub fn variable(name: Ident) -> Self {
         Self { name, members: Vec::new(), indices: Vec::new() }
@@ -381,7 +381,7 @@ impl Ast {
 
     /// The place that an expression names, when it can stand left of `=`. A term that looks like a
     /// product of names may be the member of a struct: `s.a`.
-    pub fn place(&self, e: ExprId) -> Option<Place> {
+    pub fn place(&self, e: ExprId) -> Option<LValue> {
         let mut links = Vec::new();
         let mut at = e;
         while let ExprKind::Binary(BinaryOp::Dot, l, r) = self.expr(at).kind {
@@ -397,10 +397,10 @@ impl Ast {
         Some(place)
     }
 
-    fn simple_place(&self, e: ExprId) -> Option<Place> {
+    fn simple_place(&self, e: ExprId) -> Option<LValue> {
         let expr = self.expr(e);
         match &expr.kind {
-            ExprKind::Name(name) => Some(Place::variable(Ident { name: name.clone(), span: expr.span })),
+            ExprKind::Name(name) => Some(LValue::variable(Ident { name: name.clone(), span: expr.span })),
             ExprKind::Index(place) => Some(place.clone()),
             _ => None,
         }

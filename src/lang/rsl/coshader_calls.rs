@@ -50,7 +50,7 @@ impl Call {
     /// The call of that name, and the name that it asks for.
     pub fn parse(call: &str) -> Option<(Self, &str)> {
         let (word, name) = call.strip_prefix(PREFIX)?.split_once('.')?;
-        let call = if word == VARIABLE { Self::Variable } else { Self::For(CoShaderQuery::of_word(word)?) };
+        let call = if word == VARIABLE { Self::Variable } else { Self::For(CoShaderQuery::from_word(word)?) };
         Some((call, name))
     }
 

@@ -130,7 +130,7 @@ fn pieces(kind: &ExprKind) -> Vec<Piece> {
         pieces.push(text(close));
         pieces
     };
-    let place = |p: &Place| {
+    let place = |p: &LValue| {
         let indices = |list: &[ExprId]| list.iter().flat_map(|e| [text("["), Piece::Expr(*e), text("]")]).collect();
         let mut pieces = vec![text(&p.name.name)];
         for m in &p.members {

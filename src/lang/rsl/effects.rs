@@ -85,7 +85,7 @@ const BAKE3D_CALL: (&str, usize) = ("__sample_radius", 1);
 type Call = (Arc<str>, usize);
 
 /// The effects of every definition, in order.
-pub fn of_definitions(ast: &Ast) -> Vec<Effects> {
+pub fn definition_effects(ast: &Ast) -> Vec<Effects> {
     let mut effects = Vec::new();
     let mut calls = Vec::new();
     for d in &ast.definitions {
@@ -123,7 +123,7 @@ pub fn of_definitions(ast: &Ast) -> Vec<Effects> {
 
 /// The effects of one expression, without those of functions it calls: a default, with the
 /// parameters before it.
-pub fn of_default(ast: &Ast, before: &[Decl], e: ExprId) -> Effects {
+pub fn default_effects(ast: &Ast, before: &[Decl], e: ExprId) -> Effects {
     let scope = before.iter().map(|p| (p.name.name.clone(), p.ty)).collect();
     let mut walk = Walk { ast, scopes: vec![scope], effects: Effects::default(), calls: HashSet::new() };
     walk.expr(e);

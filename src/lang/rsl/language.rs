@@ -2,7 +2,7 @@
 
 use super::{compile, dump, editor, parse};
 use crate::editor::Document;
-use crate::language::{Form, Language, Naming, Options};
+use crate::language::{Form, FrontEndOptions, Language, Naming};
 use crate::stdlib;
 use crate::unit::Unit;
 use shadewright_base::text::diagnostics::Diagnostics;
@@ -38,16 +38,16 @@ impl Language for Rsl {
         stdlib::shader_source(file.strip_suffix(".sl")?)
     }
 
-    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics> {
+    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<String, Diagnostics> {
         let (ast, diags) = parse(sources, file, options);
         if diags.has_errors() { Err(diags) } else { Ok(dump::dump(&ast)) }
     }
 
-    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
+    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<Unit, Diagnostics> {
         compile(sources, file, options).map(Unit::Shaders)
     }
 
-    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
+    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Arc<dyn Document> {
         Arc::new(editor::analyze(sources, file, options))
     }
 }

@@ -63,14 +63,14 @@ fn parameter(ast: &Ast, p: &mut Decl, shader: Option<&Arc<str>>, lengths: &Lengt
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Options, ShaderParam, compile};
+    use super::super::{FrontEndOptions, ShaderParam, compile};
     use super::*;
     use shadewright_base::text::source::SourceMap;
 
     fn params(source: &str, lengths: &Lengths) -> Vec<ShaderParam> {
         let mut sources = SourceMap::new();
         let file = sources.add("test.sl", None, source);
-        let options = Options { lengths: lengths.clone(), ..Options::default() };
+        let options = FrontEndOptions { lengths: lengths.clone(), ..FrontEndOptions::default() };
         let unit = compile(&mut sources, file, &options).unwrap_or_else(|e| panic!("{}", e.render(&sources)));
         assert!(unit.warnings.iter().next().is_none(), "{}", unit.warnings.render(&sources));
         unit.shaders[0].params.clone()

@@ -9,7 +9,7 @@ use super::ast::*;
 use super::check::Checker;
 use super::program::Program;
 use super::symbols::{Role, Symbols, Variable as NotedVariable};
-use crate::Options;
+use crate::FrontEndOptions;
 use crate::globals::{self, Global};
 use crate::strings::StringExpr;
 use crate::types::{OPEN, SourceType, StorageClass};
@@ -188,7 +188,7 @@ struct Body<'c, 'a> {
 
 impl<'a> Lowering<'a> {
     /// Nothing lowered yet.
-    pub fn new(program: &'a Program<'a>, options: &Options, broken: bool) -> Self {
+    pub fn new(program: &'a Program<'a>, options: &FrontEndOptions, broken: bool) -> Self {
         Self {
             program,
             module: Module::new(),
@@ -313,7 +313,7 @@ impl<'a> Lowering<'a> {
             true => Vec::new(),
             false => params[..number].iter().filter(|p| named.contains(&p.name.name)).cloned().collect::<Vec<Decl>>(),
         };
-        let effects = param.init.map(|e| super::effects::of_default(program.ast, &before, e)).unwrap_or_default();
+        let effects = param.init.map(|e| super::effects::default_effects(program.ast, &before, e)).unwrap_or_default();
         let earlier = before.iter().map(|p| (p.name.name.clone(), body.param(p, StorageClass::Uniform)));
         let earlier = earlier.collect();
         body.scopes.declared.push(earlier);

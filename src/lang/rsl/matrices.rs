@@ -42,7 +42,7 @@ fn combination(b: &mut FunctionBuilder, factors: &[Value], vectors: &[Value]) ->
 }
 
 /// The matrix of sixteen numbers, row by row.
-pub fn of_numbers(b: &mut FunctionBuilder, numbers: &[Value]) -> Value {
+pub fn from_numbers(b: &mut FunctionBuilder, numbers: &[Value]) -> Value {
     let rows: Vec<Value> = numbers.chunks(4).map(|row| b.compose(row)).collect();
     b.compose(&rows)
 }
@@ -51,7 +51,7 @@ pub fn of_numbers(b: &mut FunctionBuilder, numbers: &[Value]) -> Value {
 pub fn diagonal(b: &mut FunctionBuilder, x: Value) -> Value {
     let zero = b.f32(0.0);
     let numbers: [Value; 16] = std::array::from_fn(|i| if i % 5 == 0 { x } else { zero });
-    of_numbers(b, &numbers)
+    from_numbers(b, &numbers)
 }
 
 /// `l · r`: first what `l` does to a row vector, then what `r` does.
@@ -106,7 +106,7 @@ struct Minors {
 }
 
 impl Minors {
-    fn of(b: &mut FunctionBuilder, m: Value) -> Self {
+    fn new(b: &mut FunctionBuilder, m: Value) -> Self {
         let rows = rows(b, m);
         let row = rows.map(|r| triple(b, r));
         let last = rows.map(|r| b.extract(r, 3));
@@ -129,12 +129,12 @@ impl Minors {
 
 /// The determinant.
 pub fn determinant(b: &mut FunctionBuilder, m: Value) -> Value {
-    Minors::of(b, m).determinant(b)
+    Minors::new(b, m).determinant(b)
 }
 
 /// The inverse; of a matrix that has none, not finite.
 pub fn inverse(b: &mut FunctionBuilder, m: Value) -> Value {
-    let minors = Minors::of(b, m);
+    let minors = Minors::new(b, m);
     let determinant = minors.determinant(b);
     let factor = b.rcp(determinant);
     let [s, t, u, v] = [minors.s, minors.t, minors.u, minors.v].map(|x| scaled(b, x, factor));
@@ -162,7 +162,7 @@ pub fn inverse(b: &mut FunctionBuilder, m: Value) -> Value {
         numbers.extend(columns.iter().map(|column| column[lane]));
     }
     numbers.extend(last);
-    of_numbers(b, &numbers)
+    from_numbers(b, &numbers)
 }
 
 /// A point, vector or normal transformed: a point is divided by its fourth coordinate, a vector

@@ -39,7 +39,7 @@ mod types;
 pub use language::Rsl;
 
 use crate::coshaders;
-use crate::language::Options;
+use crate::language::FrontEndOptions;
 use crate::preprocess::{Preprocessed, preprocess};
 use crate::recursion;
 use crate::stdlib;
@@ -60,13 +60,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use symbols::Symbols;
 
 /// Reads a file into its syntax tree, as far as it can be read.
-pub fn parse(sources: &mut SourceMap, file: FileId, options: &Options) -> (Ast, Diagnostics) {
+pub fn parse(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> (Ast, Diagnostics) {
     let (_, ast, diags) = read(sources, file, options);
     (ast, diags)
 }
 
 /// Reads a file into its syntax tree, with what the preprocessor did.
-fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocessed, Ast, Diagnostics) {
+fn read(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> (Preprocessed, Ast, Diagnostics) {
     let mut diags = Diagnostics::new();
     let preprocessed = preprocess(sources, file, &options.preprocess, &mut diags);
     let tokens = lexer::lex(file, &preprocessed.tokens);
@@ -110,7 +110,7 @@ pub fn nothing_defined(file: FileId) -> Diagnostic {
 ///
 /// # Errors
 /// All errors of the file, with warnings between them.
-pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Result<ShaderUnit, Diagnostics> {
+pub fn compile(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<ShaderUnit, Diagnostics> {
     let (mut ast, diags) = parse(sources, file, options);
     let own = ast.definitions.len();
     if own == 0 && !diags.has_errors() {
@@ -139,7 +139,11 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
 ///
 /// # Errors
 /// None, unless the library itself is wrong.
-pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<ShaderUnit, Diagnostics> {
+pub fn compile_library(
+    sources: &mut SourceMap,
+    names: &[&str],
+    options: &FrontEndOptions,
+) -> Result<ShaderUnit, Diagnostics> {
     let ast = library_ast(sources)?;
     let program = Program::new(&ast, 0);
     let lowering = Lowering::new(&program, options, false);
@@ -160,7 +164,7 @@ fn library_ast(sources: &mut SourceMap) -> Result<Ast, Diagnostics> {
     if let Some(ast) = known(&LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)) {
         return Ok((*ast).clone());
     }
-    let mut options = Options::default();
+    let mut options = FrontEndOptions::default();
     options.preprocess.defines = frame::macros();
     let mut ast = Ast::default();
     for &file in &files {

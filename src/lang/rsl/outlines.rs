@@ -80,7 +80,7 @@ fn statement(outline: &mut Outline, ast: &Ast, s: &Stmt, scope: Span) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Options, parse};
+    use super::super::{FrontEndOptions, parse};
     use super::*;
     use shadewright_base::text::source::SourceMap;
 
@@ -96,7 +96,7 @@ mod tests {
     fn outline() -> (Outline, SourceMap) {
         let mut sources = SourceMap::new();
         let file = sources.add("s.sl", None, SOURCE);
-        let (ast, diags) = parse(&mut sources, file, &Options::default());
+        let (ast, diags) = parse(&mut sources, file, &FrontEndOptions::default());
         assert!(!diags.has_errors());
         (super::outline(&ast, &ast.definitions[0], false), sources)
     }

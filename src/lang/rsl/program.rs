@@ -80,7 +80,7 @@ fn called<'a>(ast: &'a Ast, body: &'a [Stmt]) -> HashSet<&'a str> {
 impl<'a> Program<'a> {
     /// Collects the definitions of `ast`, of which the first `own` are the user's.
     pub fn new(ast: &'a Ast, own: usize) -> Self {
-        let effects = effects::of_definitions(ast);
+        let effects = effects::definition_effects(ast);
         let mut by_name: HashMap<Arc<str>, Vec<usize>> = HashMap::new();
         for (i, d) in ast.definitions.iter().enumerate().filter(|(_, d)| d.shader.is_none()) {
             by_name.entry(d.name.name.clone()).or_default().push(i);

@@ -471,7 +471,7 @@ pub fn shader(kind: ShaderKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::super::analysis::{analyze, predefined};
-    use super::super::{Options, lexer};
+    use super::super::{FrontEndOptions, lexer};
     use super::*;
     use shadewright_base::text::source::SourceMap;
 
@@ -481,7 +481,7 @@ mod tests {
     fn every_built_in_function_has_a_sentence_and_no_other() {
         let mut sources = SourceMap::new();
         let file = sources.add("t.sl", None, "surface s() {}");
-        let known = analyze(&mut sources, file, &Options::default()).functions;
+        let known = analyze(&mut sources, file, &FrontEndOptions::default()).functions;
         let missing: Vec<_> = known.keys().filter(|n| function(n).is_none()).collect();
         assert!(missing.is_empty(), "without a sentence: {missing:?}");
         let unknown: Vec<_> = FUNCTIONS.iter().filter(|f| !known.contains_key(f.0)).collect();

@@ -12,7 +12,7 @@ mod spaces;
 fn compile_text(source: &str) -> (Result<ShaderUnit, Diagnostics>, SourceMap) {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, source);
-    (compile(&mut sources, file, &Options::default()), sources)
+    (compile(&mut sources, file, &FrontEndOptions::default()), sources)
 }
 
 fn unit(source: &str) -> ShaderUnit {
@@ -41,7 +41,7 @@ fn every_standard_shader_compiles() {
 #[test]
 fn the_camera_and_the_integrator_compile() {
     let mut sources = SourceMap::new();
-    let unit = compile_library(&mut sources, &["__camera"], &Options::default())
+    let unit = compile_library(&mut sources, &["__camera"], &FrontEndOptions::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let camera = unit.module.function(library::CAMERA).expect("the camera");
     assert_eq!(

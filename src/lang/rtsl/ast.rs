@@ -327,7 +327,7 @@ pub struct Struct {
 
 /// A class: everything after its head, up to the next class or the end of the file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Class {
+pub struct ClassDecl {
     /// The name, with its place.
     pub name: Ident,
     /// The base class and the interfaces, as they are written.
@@ -344,7 +344,7 @@ pub struct Class {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ast {
     /// The classes, in order.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ClassDecl>,
     /// Structs, constants and functions that stand before the first class: all classes see them.
     pub structs: Vec<Struct>,
     /// Constants before the first class.

@@ -281,7 +281,7 @@ pub fn call(body: &mut Body<'_>, name: &str, args: &[Typed]) -> Option<Typed> {
     }
     // The row that needs the fewest conversions, of those the first.
     let rows = ROWS.iter().filter(|r| r.name == name);
-    let fits = rows.filter_map(|row| Some((row, Fit::of(body, row, args)?)));
+    let fits = rows.filter_map(|row| Some((row, Fit::new(body, row, args)?)));
     let (row, fit) = fits.min_by_key(|(_, fit)| fit.cost)?;
     let mut converted = Vec::new();
     for (arg, ty) in args.iter().zip(&fit.types) {
@@ -299,7 +299,7 @@ struct Fit {
 }
 
 impl Fit {
-    fn of(body: &Body<'_>, row: &Row, args: &[Typed]) -> Option<Fit> {
+    fn new(body: &Body<'_>, row: &Row, args: &[Typed]) -> Option<Fit> {
         let (params, result) = row.signature.split_once(':')?;
         if params.len() != args.len() {
             return None;

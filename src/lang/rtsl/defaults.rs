@@ -12,7 +12,7 @@
 
 use super::lexer;
 use super::state::{Interface, Method};
-use crate::preprocess::{Options, preprocess};
+use crate::preprocess::{PreprocessOptions, preprocess};
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::SourceMap;
 use shadewright_base::tokens::{Tok, Token};
@@ -109,7 +109,7 @@ pub fn complete(tokens: Vec<Token>, sources: &mut SourceMap) -> Vec<Token> {
 /// The tokens of a text that comes with the program.
 fn lexed(text: &str, sources: &mut SourceMap) -> Vec<Token> {
     let file = sources.add(NAME.to_string(), None, text);
-    let raw = preprocess(sources, file, &Options::default(), &mut Diagnostics::new());
+    let raw = preprocess(sources, file, &PreprocessOptions::default(), &mut Diagnostics::new());
     let mut tokens = lexer::lex(file, &raw.tokens);
     tokens.pop();
     tokens

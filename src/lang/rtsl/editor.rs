@@ -1,7 +1,7 @@
 //! RTSL for editors: the classes of a text, their methods and variables, and the renderer's state
 //! that these read and set.
 
-use super::ast::{Ast, Class, Function, Qualifier, TypeName, Variable};
+use super::ast::{Ast, ClassDecl, Function, Qualifier, TypeName, Variable};
 use super::state::{self, Interface, Method};
 use crate::editor::{Document, Hover, Symbol, SymbolKind, Text, shortened};
 use crate::preprocess::Include;
@@ -72,8 +72,8 @@ fn described(text: &Text, ast: &Ast, name: &str, at: u32) -> Option<(String, Str
 }
 
 /// A class, then its base classes, as far as they are in the document.
-fn lineage<'a>(ast: &'a Ast, class: Option<&'a Class>) -> Vec<&'a Class> {
-    let mut all: Vec<&Class> = Vec::new();
+fn lineage<'a>(ast: &'a Ast, class: Option<&'a ClassDecl>) -> Vec<&'a ClassDecl> {
+    let mut all: Vec<&ClassDecl> = Vec::new();
     let mut next = class;
     while let Some(class) = next.filter(|c| !all.iter().any(|known| known.name == c.name)) {
         all.push(class);
@@ -88,7 +88,7 @@ fn whole_line(text: &Text, span: Span) -> Span {
     Span { start: before.rfind('\n').map_or(0, |end| end as u32 + 1), ..span }
 }
 
-fn heading(class: &Class) -> String {
+fn heading(class: &ClassDecl) -> String {
     let bases: Vec<&str> = class.bases.iter().map(|b| &*b.name).collect();
     format!("class {} : {};", class.name.name, bases.join(", "))
 }

@@ -3,7 +3,7 @@
 use super::editor::Analysis;
 use super::{analyze, compile, parse};
 use crate::editor::Document;
-use crate::language::{Form, Language, Naming, Options};
+use crate::language::{Form, FrontEndOptions, Language, Naming};
 use crate::stdlib;
 use crate::unit::Unit;
 use shadewright_base::text::diagnostics::Diagnostics;
@@ -39,16 +39,16 @@ impl Language for Rtsl {
         stdlib::class_source(file)
     }
 
-    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<String, Diagnostics> {
+    fn dump(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<String, Diagnostics> {
         let (ast, diags) = parse(sources, file, &options.preprocess);
         if diags.has_errors() { Err(diags) } else { Ok(format!("{ast:#?}\n")) }
     }
 
-    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
+    fn compile(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Result<Unit, Diagnostics> {
         compile(sources, file, &options.preprocess).map(Unit::Classes)
     }
 
-    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &Options) -> Arc<dyn Document> {
+    fn analyze(&self, sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Arc<dyn Document> {
         let (ast, diagnostics) = analyze(sources, file, &options.preprocess);
         Arc::new(Analysis { ast, diagnostics })
     }

@@ -29,8 +29,8 @@ pub use language::Rtsl;
 pub use lower::{Built, BuiltParam, Object, Scratch, build};
 pub use primitives::AtHit;
 
-use crate::preprocess::{Options as PreprocessOptions, preprocess};
-use crate::{Options, stdlib};
+use crate::preprocess::{PreprocessOptions, preprocess};
+use crate::{FrontEndOptions, stdlib};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::source::{FileId, SourceMap, Span};
 use shadewright_ir::Module;
@@ -97,7 +97,7 @@ fn checked(ast: ast::Ast, mut diags: Diagnostics, sources: &mut SourceMap, file:
         let d = Diagnostic::error("this file defines no class").at(place, "nothing here");
         return Err(d.hint("declare one: `class Name : rt_Material;`").into());
     }
-    let library = Arc::new(stdlib::compile(sources, &builtins::LIBRARY, &Options::default())?.module);
+    let library = Arc::new(stdlib::compile(sources, &builtins::LIBRARY, &FrontEndOptions::default())?.module);
     let resolved = Arc::new(classes::resolve(ast, &mut diags));
     if !diags.has_errors() {
         lower::check(&resolved, &library, &mut diags);

@@ -127,7 +127,7 @@ impl Parser<'_> {
             self.cursor.report(d);
         }
         let (variables, methods, structs) = Default::default();
-        self.ast.classes.push(Class { name, bases, variables, methods, structs });
+        self.ast.classes.push(ClassDecl { name, bases, variables, methods, structs });
         if self.cursor.is("{") {
             let d = Diagnostic::error("unexpected `{` after the head of a class");
             return self.cursor.fail(

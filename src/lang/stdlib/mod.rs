@@ -14,12 +14,12 @@ pub mod sobol;
 pub mod texture;
 mod unit;
 
-use super::language::Options;
+use super::language::FrontEndOptions;
 use super::rsl;
 use super::unit::ShaderUnit;
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::SourceMap;
-use shadewright_generators::transport::{Kind, Transport};
+use shadewright_generators::transport::{Transport, TransportKind};
 use shadewright_ir::{Function, Module, Op};
 use std::collections::HashSet;
 
@@ -92,7 +92,7 @@ pub fn shader_names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// None, unless the library itself is wrong.
-pub fn compile(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<ShaderUnit, Diagnostics> {
+pub fn compile(sources: &mut SourceMap, names: &[&str], options: &FrontEndOptions) -> Result<ShaderUnit, Diagnostics> {
     rsl::compile_library(sources, names, options)
 }
 
@@ -109,7 +109,7 @@ pub fn add_built_functions(module: &mut Module) {
         sobol::functions(),
         texture::functions(),
         unit::functions(),
-        vec![Transport::of(Kind::Compositing).function()],
+        vec![Transport::new(TransportKind::Compositing).function()],
     ]
     .concat();
     loop {

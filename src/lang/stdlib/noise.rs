@@ -27,7 +27,7 @@ const ROUND: u32 = 0x7feb_352d;
 
 /// The use that a noise function makes of the lattice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum NoiseKind {
     /// Gradients at lattice points, blended.
     Gradient,
     /// The same on a lattice that repeats.
@@ -36,15 +36,15 @@ enum Kind {
     Cell,
 }
 
-impl Kind {
-    const ALL: [Kind; 3] = [Kind::Gradient, Kind::Periodic, Kind::Cell];
+impl NoiseKind {
+    const ALL: [NoiseKind; 3] = [NoiseKind::Gradient, NoiseKind::Periodic, NoiseKind::Cell];
 
     /// The function's name in the language.
     fn name(self) -> &'static str {
         match self {
-            Kind::Gradient => "noise",
-            Kind::Periodic => "pnoise",
-            Kind::Cell => "cellnoise",
+            NoiseKind::Gradient => "noise",
+            NoiseKind::Periodic => "pnoise",
+            NoiseKind::Cell => "cellnoise",
         }
     }
 }
@@ -52,24 +52,24 @@ impl Kind {
 /// All noise functions.
 pub fn functions() -> Vec<Function> {
     let of_kind = |kind| (1..=4).flat_map(move |d| [1, 3].map(|o| function(kind, d, o)));
-    Kind::ALL.into_iter().flat_map(of_kind).collect()
+    NoiseKind::ALL.into_iter().flat_map(of_kind).collect()
 }
 
-fn function(kind: Kind, dimensions: u32, outputs: u32) -> Function {
+fn function(kind: NoiseKind, dimensions: u32, outputs: u32) -> Function {
     let name = library::name(&format!("{}.{dimensions}.{outputs}", kind.name()));
     let mut b = FunctionBuilder::library(name);
     b.result("return", if outputs == 1 { Type::F32 } else { Type::Vec3 });
     let position = coordinates(&mut b, dimensions, ["x", "y", "p", "t"]);
-    let period = (kind == Kind::Periodic).then(|| coordinates(&mut b, dimensions, ["px", "py", "pp", "pt"]));
+    let period = (kind == NoiseKind::Periodic).then(|| coordinates(&mut b, dimensions, ["px", "py", "pp", "pt"]));
     let [position, period] = [Some(position), period].map(|c| c.map(|parts| join(&mut b, &parts)));
     let position = position.unwrap_or_else(|| b.f32(0.0));
     let keys = &OUTPUT_KEYS[..outputs as usize];
     let values: Vec<Value> = match kind {
-        Kind::Cell => {
+        NoiseKind::Cell => {
             let hash = cell_hash(&mut b, position);
             keys.iter().map(|&key| uniform(&mut b, hash, key)).collect()
         }
-        Kind::Gradient | Kind::Periodic => {
+        NoiseKind::Gradient | NoiseKind::Periodic => {
             let place = place(&mut b, position, period);
             let corners = corners(&mut b, &place);
             keys.iter().map(|&key| blended(&mut b, &place, &corners, key)).collect()
@@ -103,7 +103,7 @@ fn join(b: &mut FunctionBuilder, parts: &[Value]) -> Value {
 }
 
 /// Gradient noise of one output at a place.
-fn blended(b: &mut FunctionBuilder, place: &Place, corners: &[Corner], key: u32) -> Value {
+fn blended(b: &mut FunctionBuilder, place: &LatticePosition, corners: &[Corner], key: u32) -> Value {
     let dots = corners.iter().map(|c| gradient_dot(b, c, key)).collect();
     let sum = interpolate(b, place, dots);
     let amplitude = b.f32(AMPLITUDES[place.cells.len() - 1]);
@@ -144,7 +144,7 @@ fn compose(b: &mut FunctionBuilder, parts: &[Value]) -> Value {
 
 /// A position, all axes together: vectors with a component an axis, so that one instruction works
 /// on all of them.
-struct Place {
+struct LatticePosition {
     /// The lattice coordinates on either side, for each axis.
     cells: Vec<[Value; 2]>,
     /// The way from the lower side.
@@ -177,7 +177,7 @@ fn wrapped(b: &mut FunctionBuilder, cell: Value, period: Value) -> Value {
     b.sub(cell, whole)
 }
 
-fn place(b: &mut FunctionBuilder, x: Value, period: Option<Value>) -> Place {
+fn place(b: &mut FunctionBuilder, x: Value, period: Option<Value>) -> LatticePosition {
     let floor = b.floor(x);
     let cells = match period {
         None => b
@@ -212,7 +212,7 @@ fn place(b: &mut FunctionBuilder, x: Value, period: Option<Value>) -> Place {
     let square = b.mul(t, t);
     let cube = b.mul(square, t);
     let fade = b.mul(cube, inner);
-    Place { cells, offset: t, fade }
+    LatticePosition { cells, offset: t, fade }
 }
 
 /// A lattice point around the position: its hash, and the way from it to the position.
@@ -223,7 +223,7 @@ struct Corner {
 
 /// All corners; bit `i` of a corner's index chooses the side of axis `i`. Hashes are shared between
 /// corners that agree in the first axes.
-fn corners(b: &mut FunctionBuilder, place: &Place) -> Vec<Corner> {
+fn corners(b: &mut FunctionBuilder, place: &LatticePosition) -> Vec<Corner> {
     let mut hashes = vec![b.u32(0)];
     for (cell, key) in place.cells.iter().zip(AXIS_KEYS) {
         let sides = cell.map(|cell| keyed(b, cell, key));
@@ -297,7 +297,7 @@ fn gradient_dot(b: &mut FunctionBuilder, corner: &Corner, output_key: u32) -> Va
 
 /// Blends the corners' values along the last axis, then the one before, to a single value: as
 /// vectors, whose halves are the two sides.
-fn interpolate(b: &mut FunctionBuilder, place: &Place, mut values: Vec<Value>) -> Value {
+fn interpolate(b: &mut FunctionBuilder, place: &LatticePosition, mut values: Vec<Value>) -> Value {
     for fade in b.components(place.fade).into_iter().rev() {
         let (low, high) = values.split_at(values.len() / 2);
         // Vectors have up to four components.

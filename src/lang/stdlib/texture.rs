@@ -18,7 +18,7 @@
 
 use shadewright_ir::abi::{Intrinsic, library};
 use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
-use shadewright_texture::layout::{FACES, Kind, LEVELS, PROJECTION};
+use shadewright_texture::layout::{FACES, LEVELS, PROJECTION, TextureKind};
 
 /// Most steps along the major axis. An ellipse longer than so many times its width is blurred
 /// across.
@@ -131,7 +131,7 @@ fn project() -> Function {
     let descriptor = b.call(Intrinsic::TextureFind, vec![texture], &[Type::Ref])[0];
     let header = b.load(descriptor, 0);
     let kind = b.extract(header, 3);
-    let depths = b.f32(Kind::Depth as u32 as f32);
+    let depths = b.f32(TextureKind::Depth as u32 as f32);
     let is_map = b.eq(kind, depths);
     let [x, y, z] = [0, 1, 2].map(|lane| b.extract(point, lane));
     let one = b.f32(1.0);

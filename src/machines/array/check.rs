@@ -20,16 +20,16 @@
 mod search;
 
 use super::mapping::{Heading, Layout, Mapping};
-use super::message::{Item, Kind};
+use super::message::{Item, MessageKind};
 use super::protocol::{Crossing, Network, Part, Rays};
 use super::ranks::{Admission, Ranks};
 use super::routes::Routes;
-use search::{Detection, Report, State, explore};
+use search::{Detection, NetworkState, Report, explore};
 
 /// A ray of an example: the cells on its way, what it is, and what follows at its end.
 struct Ray {
     path: &'static [u32],
-    kind: Kind,
+    kind: MessageKind,
     owner: u16,
     end: Crossing,
     parts: &'static [Part],
@@ -52,7 +52,7 @@ impl Rays for Example {
         Some((path[0], [0, 1, 2].map(|axis| first[axis] <= last[axis])))
     }
 
-    fn kind(&self, ray: u32) -> Kind {
+    fn kind(&self, ray: u32) -> MessageKind {
         self.rays[ray as usize].kind
     }
 
@@ -81,15 +81,15 @@ impl Example {
 
 fn run(example: &Example, admission: Admission, buffers: impl Fn(u16) -> u16, detection: Detection) -> Report {
     let network = example.network(admission, buffers);
-    explore(example, &network, State::start(example, &network, detection), detection)
+    explore(example, &network, NetworkState::start(example, &network, detection), detection)
 }
 
 fn vision(path: &'static [u32], owner: u16, parts: &'static [Part]) -> Ray {
-    Ray { path, kind: Kind::Vision, owner, end: Crossing::End, parts }
+    Ray { path, kind: MessageKind::Vision, owner, end: Crossing::End, parts }
 }
 
 fn shadow(path: &'static [u32], owner: u16) -> Ray {
-    Ray { path, kind: Kind::Shadow, owner, end: Crossing::End, parts: &[Part::Result] }
+    Ray { path, kind: MessageKind::Shadow, owner, end: Crossing::End, parts: &[Part::Result] }
 }
 
 /// Rays that go round the square of four nodes both ways, so that each needs what the others hold:

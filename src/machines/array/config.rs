@@ -344,7 +344,7 @@ impl Config {
         // Two accesses of 16 bits for a word; 4, 8 and 8 words for t, u and v.
         let accesses = [2 * unit.pointer_words, 8, 16, 16];
         let latency = unit.depths.map(|depth| picoseconds(f64::from(depth) * unit.operation));
-        let deepest = Flow::of_surfaces().iter().map(Flow::depth).max().unwrap_or(0);
+        let deepest = Flow::surfaces().iter().map(Flow::depth).max().unwrap_or(0);
         UnitTimes {
             cycle: picoseconds(unit.cycle).max(1),
             accesses,

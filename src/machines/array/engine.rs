@@ -17,7 +17,7 @@ mod work;
 
 use super::config::{Config, Recovery};
 use super::mapping::Direction;
-use super::message::{Item, Kind};
+use super::message::{Item, MessageKind};
 use super::phases::{Phases, phases};
 use super::protocol::{Network, Node};
 use super::ranks::{Admission, Ranks};
@@ -35,7 +35,7 @@ use crate::rays::calendar::Calendar;
 use crate::rays::events::{Picoseconds, microseconds, picoseconds};
 use crate::rays::model::Model;
 use crate::rays::volumes::StructureError;
-use parts::{Event, Found, Job, Load, Offer, Passing, Site, Times};
+use parts::{Event, IntersectionResult, Job, Load, Offer, Passing, Site, Times};
 use std::collections::VecDeque;
 
 /// Buffers of a node beyond those that it needs, if the configuration has no number.
@@ -147,7 +147,7 @@ impl<'a, O: Operations> Engine<'a, O> {
         (statistics.ranks, statistics.buffers, statistics.dark) = (ranks.count(), buffers, world.dark);
         Ok(Self {
             config,
-            times: Times::of(config),
+            times: Times::new(config),
             unit_times: config.unit_times(),
             sites: Vec::new(),
             offers: vec![Default::default(); layout.nodes()],
@@ -294,7 +294,7 @@ impl<'a, O: Operations> Engine<'a, O> {
         Simulation { statistics: self.statistics, colors: self.colors, trace: self.trace, phases }
     }
 
-    fn made(&mut self, kind: Kind) {
+    fn made(&mut self, kind: MessageKind) {
         self.statistics.kinds[kind as usize].made += 1;
     }
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 /// Kinds of messages, and the order of their [ranks](super::ranks).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum MessageKind {
     /// A ray on its way to where it enters space.
     New,
     /// A ray that looks for the nearest hit: from the eye, reflected or refracted.
@@ -39,7 +39,7 @@ pub enum Kind {
     Copy,
 }
 
-impl Kind {
+impl MessageKind {
     /// All of them.
     pub const ALL: [Self; 7] =
         [Self::New, Self::Vision, Self::Shadow, Self::Result, Self::MapRequest, Self::MapReply, Self::Copy];
@@ -67,7 +67,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Item {
     /// The kind of the item.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// The ray that it is, comes from, or is the result of.
     pub ray: u32,
     /// The cell in which the ray is next looked for hits.
@@ -107,12 +107,12 @@ pub const SEQUENCE_WORDS: u32 = 1;
 pub const CONTROL_WORDS: u32 = 3;
 
 /// The words of a message.
-pub fn words(kind: Kind, results: Results) -> u32 {
+pub fn words(kind: MessageKind, results: Results) -> u32 {
     match (kind, results) {
-        (Kind::New | Kind::Vision, _) => 12,
-        (Kind::Shadow, _) => 13,
-        (Kind::Result, Results::Whole) => 12,
-        (Kind::Result, Results::Short) | (Kind::Copy, _) => 6,
-        (Kind::MapRequest | Kind::MapReply, _) => 5,
+        (MessageKind::New | MessageKind::Vision, _) => 12,
+        (MessageKind::Shadow, _) => 13,
+        (MessageKind::Result, Results::Whole) => 12,
+        (MessageKind::Result, Results::Short) | (MessageKind::Copy, _) => 6,
+        (MessageKind::MapRequest | MessageKind::MapReply, _) => 5,
     }
 }

@@ -12,7 +12,7 @@
 //! and is the last of them itself.
 
 use super::mapping::{Direction, Heading, Layout};
-use super::message::{Item, Kind};
+use super::message::{Item, MessageKind};
 use super::ranks::{Admission, Ranks};
 use super::routes::Routes;
 use std::collections::VecDeque;
@@ -82,7 +82,7 @@ impl Network {
     /// The rank of an item at a node with so many links left to where it goes.
     #[inline]
     fn rank_with(&self, item: &Item, left: u16) -> u16 {
-        self.ranks.of(item, left, || self.layout.progress_at(self.places[item.cell as usize], item.heading))
+        self.ranks.rank(item, left, || self.layout.progress_at(self.places[item.cell as usize], item.heading))
     }
 }
 
@@ -102,7 +102,7 @@ pub trait Rays {
     /// The cell where a ray enters space, and its heading; `None` if it passes by.
     fn entry(&self, ray: u32) -> Option<(u32, Heading)>;
     /// Vision or shadow.
-    fn kind(&self, ray: u32) -> Kind;
+    fn kind(&self, ray: u32) -> MessageKind;
     /// The node of the ray's pixel.
     fn owner(&self, ray: u32) -> u16;
     /// The message of this number that follows when the ray has come to its end; `None` after the
@@ -218,7 +218,7 @@ impl Node {
         let entry = rays.entry(ray);
         let (cell, heading) = entry.unwrap_or((NOWHERE, [true; 3]));
         let to = if entry.is_some() { network.host(cell) } else { self.index };
-        let item = Item { kind: Kind::New, ray, cell, to, from: self.index, generation: 0, heading, part: 0 };
+        let item = Item { kind: MessageKind::New, ray, cell, to, from: self.index, generation: 0, heading, part: 0 };
         self.admits(network, network.rank(&item, self.index)).then_some(item)
     }
 
@@ -268,7 +268,7 @@ impl Node {
             Some((message, false)) => {
                 self.tally.born += 1;
                 item.part += 1;
-                if message.kind == Kind::MapRequest { &mut self.asking } else { &mut self.records }.push(item);
+                if message.kind == MessageKind::MapRequest { &mut self.asking } else { &mut self.records }.push(item);
                 self.place(network, rays, message)
             }
         }
@@ -317,24 +317,24 @@ impl Node {
             return Placed::Kept;
         }
         match item.kind {
-            Kind::New if item.cell == NOWHERE => self.end(rays, item),
-            Kind::New | Kind::Vision | Kind::Shadow => {
-                if item.kind == Kind::New {
+            MessageKind::New if item.cell == NOWHERE => self.end(rays, item),
+            MessageKind::New | MessageKind::Vision | MessageKind::Shadow => {
+                if item.kind == MessageKind::New {
                     item.kind = rays.kind(item.ray);
                 }
                 let waiting = if network.occupied[item.cell as usize] { &mut self.rays } else { &mut self.passing };
                 waiting.push_back(item);
                 Placed::Kept
             }
-            Kind::Result | Kind::Copy => {
+            MessageKind::Result | MessageKind::Copy => {
                 self.die();
                 Placed::Delivered
             }
-            Kind::MapRequest => {
+            MessageKind::MapRequest => {
                 let to = item.from;
-                self.place(network, rays, Item { kind: Kind::MapReply, to, ..item })
+                self.place(network, rays, Item { kind: MessageKind::MapReply, to, ..item })
             }
-            Kind::MapReply => {
+            MessageKind::MapReply => {
                 let record = self.asking.iter().position(|r| (r.ray, r.part) == (item.ray, item.part));
                 self.die();
                 if let Some(record) = record {
@@ -351,7 +351,7 @@ impl Node {
         if rays.part(item.ray, 0).is_none() {
             return self.die();
         }
-        self.records.push(Item { part: 0, cell: item.cell, kind: Kind::Vision, ..item });
+        self.records.push(Item { part: 0, cell: item.cell, kind: MessageKind::Vision, ..item });
         Placed::Kept
     }
 
@@ -368,10 +368,11 @@ impl Node {
         let item = match part {
             Part::LookUp(to) => {
                 // The record is still needed when the answer comes.
-                let request = Item { kind: Kind::MapRequest, to, from: self.index, part: record.part + 1, ..*record };
+                let request =
+                    Item { kind: MessageKind::MapRequest, to, from: self.index, part: record.part + 1, ..*record };
                 return Some((request, false));
             }
-            Part::Result => Item { kind: Kind::Result, to: rays.owner(record.ray), ..*record },
+            Part::Result => Item { kind: MessageKind::Result, to: rays.owner(record.ray), ..*record },
             // It starts in the cell of the hit, wherever its origin is rounded to.
             Part::Ray(ray) => Item {
                 kind: rays.kind(ray),

@@ -50,7 +50,7 @@
 //! of 13 words are 10 KB of a node's 128.
 
 use super::mapping::Layout;
-use super::message::{Item, Kind};
+use super::message::{Item, MessageKind};
 use super::routes::Routes;
 
 /// The ranks of an array.
@@ -97,23 +97,23 @@ impl Ranks {
     /// The rank of an item in a buffer of a node that has `left` links left to where it goes;
     /// `progress` is that of a ray in its cell.
     #[inline]
-    pub fn of(&self, item: &Item, left: u16, progress: impl FnOnce() -> u16) -> u16 {
+    pub fn rank(&self, item: &Item, left: u16, progress: impl FnOnce() -> u16) -> u16 {
         let way = self.farthest - left.min(self.farthest);
         let step = || {
             let last = self.detour - 1;
             progress() * self.detour + last - left.min(last)
         };
         match item.kind {
-            Kind::New => way,
-            Kind::Vision => {
+            MessageKind::New => way,
+            MessageKind::Vision => {
                 let generation = u16::from(item.generation).min(self.generations - 1);
                 self.farthest + 1 + generation * self.steps() + step()
             }
-            Kind::Shadow => self.shadows() + step(),
-            Kind::Result => self.shadows() + self.steps() + way,
-            Kind::Copy => self.shadows() + self.steps() + self.farthest + 1 + way,
-            Kind::MapRequest => self.shadows() + way,
-            Kind::MapReply => self.shadows() + self.farthest + 1 + way,
+            MessageKind::Shadow => self.shadows() + step(),
+            MessageKind::Result => self.shadows() + self.steps() + way,
+            MessageKind::Copy => self.shadows() + self.steps() + self.farthest + 1 + way,
+            MessageKind::MapRequest => self.shadows() + way,
+            MessageKind::MapReply => self.shadows() + self.farthest + 1 + way,
         }
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     fn ranks_grow_with_every_kind_and_stay_below_their_number() {
         let (layout, routes, ranks) = torus();
         let item = Item {
-            kind: Kind::New,
+            kind: MessageKind::New,
             ray: 0,
             cell: layout.index([3, 3, 3]),
             to: layout.node([3, 3, 3]),
@@ -179,16 +179,17 @@ mod tests {
         };
         let at = |item: Item, node: u16| {
             let left = routes.distance(node, item.to).expect("a way");
-            ranks.of(&item, left, || layout.progress(layout.cell(item.cell), item.heading))
+            ranks.rank(&item, left, || layout.progress(layout.cell(item.cell), item.heading))
         };
-        let vision = |generation| at(Item { kind: Kind::Vision, generation, ..item }, item.to);
+        let vision = |generation| at(Item { kind: MessageKind::Vision, generation, ..item }, item.to);
         let route: Vec<u16> = [at(item, 0), at(item, item.to), vision(0), vision(1), vision(4)]
             .into_iter()
-            .chain([Kind::Shadow, Kind::Result].map(|kind| at(Item { kind, ..item }, item.to)))
+            .chain([MessageKind::Shadow, MessageKind::Result].map(|kind| at(Item { kind, ..item }, item.to)))
             .collect();
         assert!(route.is_sorted_by(|a, b| a < b), "{route:?}");
         assert_eq!(route.last(), Some(&(ranks.count() - 1)));
-        let [request, reply] = [Kind::MapRequest, Kind::MapReply].map(|kind| at(Item { kind, ..item }, item.to));
+        let [request, reply] =
+            [MessageKind::MapRequest, MessageKind::MapReply].map(|kind| at(Item { kind, ..item }, item.to));
         assert!(vision(4) < request && request < reply && reply < ranks.count());
     }
 

@@ -80,7 +80,7 @@ mod tests {
 
     /// Both ends, and what is under way, in no order.
     #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-    struct State {
+    struct LinkState {
         sender: Sender,
         /// The message that is being sent.
         sending: u8,
@@ -94,7 +94,7 @@ mod tests {
     const MESSAGES: u8 = 3;
     const UNDER_WAY: usize = 4;
 
-    fn successors(state: &State) -> Vec<State> {
+    fn successors(state: &LinkState) -> Vec<LinkState> {
         let mut next = Vec::new();
         if state.sending < MESSAGES && state.under_way.len() < UNDER_WAY {
             // For the first time or again.
@@ -106,12 +106,12 @@ mod tests {
             let mut gone = state.clone();
             let packet = gone.under_way.remove(position);
             if state.drops > 0 {
-                next.push(State { drops: state.drops - 1, ..gone.clone() });
+                next.push(LinkState { drops: state.drops - 1, ..gone.clone() });
             }
             if state.repeats > 0 && state.under_way.len() < UNDER_WAY {
                 let mut twice = state.clone();
                 twice.under_way.push(packet);
-                next.push(State { repeats: state.repeats - 1, ..twice });
+                next.push(LinkState { repeats: state.repeats - 1, ..twice });
             }
             match packet {
                 Packet::Message(number, message) => match gone.receiver.take(number) {
@@ -132,10 +132,10 @@ mod tests {
     }
 
     /// All states, with those that lead to them. `start` is the first number.
-    fn explore(start: u16, drops: u8, repeats: u8) -> BTreeMap<State, BTreeSet<State>> {
+    fn explore(start: u16, drops: u8, repeats: u8) -> BTreeMap<LinkState, BTreeSet<LinkState>> {
         let sender = Sender { next: start };
         let receiver = Receiver { expected: start };
-        let first = State { sender, sending: 0, receiver, taken: vec![], under_way: vec![], drops, repeats };
+        let first = LinkState { sender, sending: 0, receiver, taken: vec![], under_way: vec![], drops, repeats };
         let mut known = BTreeMap::from([(first.clone(), BTreeSet::new())]);
         let mut frontier = VecDeque::from([first]);
         while let Some(state) = frontier.pop_front() {
@@ -158,9 +158,9 @@ mod tests {
             assert!(known.len() > 1_000, "{}", known.len());
             assert!(known.keys().all(|state| all.starts_with(&state.taken)));
             // From every state there is a way to the end, where the sender has let all go.
-            let mut open: Vec<&State> = known.keys().filter(|s| s.sending == MESSAGES).collect();
+            let mut open: Vec<&LinkState> = known.keys().filter(|s| s.sending == MESSAGES).collect();
             assert!(open.iter().all(|state| state.taken == all));
-            let mut reaches: BTreeSet<&State> = BTreeSet::new();
+            let mut reaches: BTreeSet<&LinkState> = BTreeSet::new();
             while let Some(state) = open.pop() {
                 if reaches.insert(state) {
                     open.extend(&known[state]);

@@ -66,7 +66,7 @@ pub fn rays(
     };
     let why_answers = match grown {
         Ok(tree) if tree.totals.nonaffine == 0 => {
-            let workload = Workload::of_tree(&tree, size);
+            let workload = Workload::from_tree(&tree, size);
             return Ok(Rays { workload, tree: Some(tree.totals), recording: None, why_answers: None });
         }
         Ok(RayTree { totals, .. }) => {
@@ -76,7 +76,7 @@ pub fn rays(
         Err(error) => return Err(error),
     };
     let recording = record(&Subject { job, loaded, model, sampler: None }, &finder, progress)?;
-    let workload = Workload::of_recording(&recording, size);
+    let workload = Workload::from_recording(&recording, size);
     Ok(Rays { workload, tree: None, recording: Some(recording), why_answers: Some(why_answers) })
 }
 
@@ -96,7 +96,7 @@ pub fn render(
     let image = match (&rays.recording, rays.workload.way) {
         (Some(recording), Way::Answers) => recording.image.clone(),
         _ => {
-            let samples = Samples::of(job);
+            let samples = Samples::new(job);
             let mut film = samples.film()?;
             let numbers = (0..samples.blocks()).flat_map(|block| samples.block(block).samples).flatten();
             for (number, color) in numbers.zip(&simulation.colors) {

@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::estimate;
-use super::message::Kind;
+use super::message::MessageKind;
 use super::render::{Rays, Rendered};
 use super::statistics::{Ending, NodeCounts, Statistics};
 use crate::rays::model::Model;
@@ -124,11 +124,11 @@ fn intersection(statistics: &Statistics, config: &Config) -> Section {
 
 fn messages(statistics: &Statistics) -> Section {
     // A new ray becomes a vision ray where it enters space.
-    let sent = |kind: Kind| match kind {
-        Kind::Vision => statistics.kind(Kind::Vision).made + statistics.kind(Kind::New).made,
+    let sent = |kind: MessageKind| match kind {
+        MessageKind::Vision => statistics.kind(MessageKind::Vision).made + statistics.kind(MessageKind::New).made,
         kind => statistics.kind(kind).made,
     };
-    let rows = Kind::ALL.iter().filter(|kind| sent(**kind) > 0).map(|&kind| {
+    let rows = MessageKind::ALL.iter().filter(|kind| sent(**kind) > 0).map(|&kind| {
         let hops = statistics.kind(kind).hops;
         vec![kind.name().into(), sent(kind).into(), hops.into(), (hops as f64 / sent(kind) as f64).into()]
     });

@@ -9,7 +9,7 @@ use crate::rays::grid::{Grid, Lattice, Walk};
 use crate::rays::intersector::{IntersectorRay, accepts, coordinate, distance, point};
 use crate::rays::model::Model;
 use crate::rays::polygon::{Coordinate, Polygon};
-use crate::rays::ray::{Found, RayKind, Request};
+use crate::rays::ray::{ModelHit, RayKind, Request};
 use crate::rays::surfaces::Slots;
 use crate::rays::volumes::StructureError;
 use crate::rays::volumes::bounds::Bounds;
@@ -45,7 +45,7 @@ pub struct Visit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VisitEnd {
     /// With a hit that counts.
-    Hit(Found),
+    Hit(ModelHit),
     /// The ray goes on in this cell.
     Next(u32),
     /// It has left space, or come to its limit.
@@ -119,7 +119,7 @@ impl<'a, O: Operations> Space<'a, O> {
         let Some(mut walk) = Walk::resume(grid.lattice(), request, self.lattice_cell(cell)) else { return visit };
         let list = grid.polygons(walk.cell());
         if !list.is_empty() {
-            let mut tests = Listed { space: self, list, ray: IntersectorRay::of_request(request) };
+            let mut tests = Listed { space: self, list, ray: IntersectorRay::from_request(request) };
             let exit = walk.exit();
             let nearest = match bound {
                 Bound::Ray => request.limit,
@@ -133,7 +133,7 @@ impl<'a, O: Operations> Space<'a, O> {
             let found = visit.passage.nearest.filter(|n| goal == Goal::Any || n.t <= exit);
             if let Some(n) = found {
                 let point = point(self.operations, &tests.ray, n.t);
-                visit.end = VisitEnd::Hit(Found { index: list[n.place as usize], t: n.t, point });
+                visit.end = VisitEnd::Hit(ModelHit { index: list[n.place as usize], t: n.t, point });
                 return visit;
             }
         }
@@ -205,11 +205,11 @@ mod hits {
     /// The hardware's hits, without its time: cell by cell, and in each the nearest that counts
     /// there.
     impl<O: Operations> Finder for Space<'_, O> {
-        fn find(&self, request: &Request) -> (Option<Found>, Work) {
+        fn find(&self, request: &Request) -> (Option<ModelHit>, Work) {
             let mut work = Work::default();
             let walk = self.grid.as_ref().and_then(|grid| Some((grid, Walk::start(grid.lattice(), request)?)));
             let Some((grid, mut walk)) = walk else { return (None, work) };
-            let ray = IntersectorRay::of_request(request);
+            let ray = IntersectorRay::from_request(request);
             loop {
                 let list = grid.polygons(walk.cell());
                 work.cells += 1;

@@ -1,7 +1,7 @@
 //! The counts of a simulation.
 
 use super::mapping::Layout;
-use super::message::Kind;
+use super::message::MessageKind;
 use super::unit::Counts;
 use crate::rays::events::{Picoseconds, microseconds};
 use serde::Serialize;
@@ -195,7 +195,7 @@ impl Statistics {
     }
 
     /// The counts of a kind of message.
-    pub fn kind(&self, kind: Kind) -> &KindCounts {
+    pub fn kind(&self, kind: MessageKind) -> &KindCounts {
         &self.kinds[kind as usize]
     }
 

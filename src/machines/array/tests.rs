@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::engine::{Simulation, simulate};
-use super::message::Kind;
+use super::message::MessageKind;
 use super::space::Space;
 use super::statistics::Ending;
 use super::workload::{Ray, Sample, Way, Workload, generations};
@@ -30,7 +30,7 @@ pub fn cubes(count: usize, edge: f32) -> Model {
             let (axis, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
             let (n, p, q) = (axes.col(axis) * sign, axes.col((axis + 1) % 3), axes.col((axis + 2) % 3));
             let corners = [n - p - q, n + p - q, n + p + q, n - p + q].map(|x| center + x);
-            scene.add_polygon(Polygon::of_quad(corners, Sides::Two).expect("a square"), corners);
+            scene.add_polygon(Polygon::from_quad(corners, Sides::Two).expect("a square"), corners);
         }
     }
     scene
@@ -55,7 +55,7 @@ pub fn workload(scene: &Model, config: &Config, side: u32, eye: Vec3, depth: u16
             kind: RayKind::Nearest,
         };
         samples.push(Sample { pixel: [x, y], root: Some(pixel), direct: [0.0; 4], rays: 1 });
-        rays.push(ray(request, Kind::Vision, pixel, [1.0; 3]));
+        rays.push(ray(request, MessageKind::Vision, pixel, [1.0; 3]));
     }
     let (mut level, mut next) = (0, 0);
     while next < rays.len() {
@@ -67,9 +67,9 @@ pub fn workload(scene: &Model, config: &Config, side: u32, eye: Vec3, depth: u16
             rays[index].hit = hit;
             let first = rays.len() as u32;
             match hit {
-                None if kind == Kind::Shadow => rays[index].direct = color.extend(0.0).to_array(),
+                None if kind == MessageKind::Shadow => rays[index].direct = color.extend(0.0).to_array(),
                 None => rays[index].direct = (color * 0.1).extend(0.0).to_array(),
-                Some(_) if kind == Kind::Shadow => {}
+                Some(_) if kind == MessageKind::Shadow => {}
                 Some(found) => {
                     let normal = Vec3::from(scene.polygons[found.index as usize].n_p);
                     let normal = if normal.dot(direction) > 0.0 { -normal } else { normal };
@@ -79,12 +79,12 @@ pub fn workload(scene: &Model, config: &Config, side: u32, eye: Vec3, depth: u16
                     if lit > 0.0 {
                         let to_light =
                             Request { origin: point, direction: light - point, limit: 1.0, kind: RayKind::Any };
-                        rays.push(ray(to_light, Kind::Shadow, sample, (color * lit).to_array()));
+                        rays.push(ray(to_light, MessageKind::Shadow, sample, (color * lit).to_array()));
                     }
                     if level + 1 < depth && found.index / 6 % 2 == 0 {
                         let direction = direction - 2.0 * direction.dot(normal) * normal;
                         let mirror = Request { origin: point, direction, limit: f32::INFINITY, kind: RayKind::Nearest };
-                        rays.push(ray(mirror, Kind::Vision, sample, (color * 0.4).to_array()));
+                        rays.push(ray(mirror, MessageKind::Vision, sample, (color * 0.4).to_array()));
                     }
                 }
             }
@@ -96,7 +96,7 @@ pub fn workload(scene: &Model, config: &Config, side: u32, eye: Vec3, depth: u16
     Workload { way: Way::Results, size: [side; 2], samples, rays, look_ups: Vec::new(), generations }
 }
 
-fn ray(request: Request, kind: Kind, sample: u32, color: [f32; 3]) -> Ray {
+fn ray(request: Request, kind: MessageKind, sample: u32, color: [f32; 3]) -> Ray {
     Ray { request, kind, sample, color, direct: [0.0; 4], hit: None, children: 0..0, look_ups: 0..0 }
 }
 
@@ -244,8 +244,8 @@ fn without_faults_recovery_changes_only_the_cost() {
     let safe =
         run(&scene, &load, &config(&format!("{array}reliability = {{ recovery = \"on\", links = \"acknowledged\" }}")));
     assert_eq!((safe.statistics.ending, differences(&load, &safe)), (Ending::Announced, 0));
-    assert_eq!(safe.statistics.kind(Kind::Copy).made, 400);
-    assert!(safe.statistics.kind(Kind::Result).made > plain.statistics.kind(Kind::Result).made);
+    assert_eq!(safe.statistics.kind(MessageKind::Copy).made, 400);
+    assert!(safe.statistics.kind(MessageKind::Result).made > plain.statistics.kind(MessageKind::Result).made);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn hits_wait_for_maps_that_other_nodes_have() {
     let scene = cubes(30, 0.15);
     let config = config("array = { columns = 3, rows = 3 }");
     let mut load = workload(&scene, &config, 20, FRONT, 2);
-    for ray in load.rays.iter_mut().filter(|ray| ray.hit.is_some() && ray.kind == Kind::Vision) {
+    for ray in load.rays.iter_mut().filter(|ray| ray.hit.is_some() && ray.kind == MessageKind::Vision) {
         let first = load.look_ups.len() as u32;
         load.look_ups.extend(ray.hit.map(|hit| [hit.point[0], hit.point[1]].map(|x| x.rem_euclid(1.0))));
         load.look_ups.push([0.1, 0.9]);
@@ -262,8 +262,8 @@ fn hits_wait_for_maps_that_other_nodes_have() {
     let simulation = run(&scene, &load, &config);
     let statistics = &simulation.statistics;
     assert_eq!((statistics.ending, differences(&load, &simulation)), (Ending::Announced, 0));
-    assert_eq!(statistics.kind(Kind::MapRequest).made, load.look_ups.len() as u64);
-    assert!(statistics.kind(Kind::MapReply).hops > 0);
+    assert_eq!(statistics.kind(MessageKind::MapRequest).made, load.look_ups.len() as u64);
+    assert!(statistics.kind(MessageKind::MapReply).hops > 0);
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn rays_that_return_to_their_pixels_come_one_after_the_other() {
         assert_eq!((statistics.ending, statistics.mismatches), (Ending::Announced, 0));
         let rays = load.rays.len() as u64;
         if text.is_empty() {
-            assert_eq!((statistics.rays, statistics.kind(Kind::Result).made), (rays, rays));
+            assert_eq!((statistics.rays, statistics.kind(MessageKind::Result).made), (rays, rays));
         } else {
             assert!(statistics.rays > rays && statistics.faults.samples_again > 0);
         }

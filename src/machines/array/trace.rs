@@ -1,7 +1,7 @@
 //! The course of a simulation for an animation: what happened to which ray, where and when.
 
 use super::mapping::Direction;
-use super::message::Kind;
+use super::message::MessageKind;
 
 /// The kind of an event of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct TraceEvent {
     /// In which node.
     pub node: u16,
     /// The kind of the message.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// The kind of the event.
     pub happening: Happening,
 }

@@ -384,19 +384,19 @@ impl<T: Tests> Run<'_, T> {
         let mut port = self.ports[stage as usize];
         let (moving, left) = port.busy.take().unwrap_or_else(|| {
             let moving = match stage {
-                Fetch::V => self.unit.before_v.pop_front().unwrap_or(Moving::of(0)),
+                Fetch::V => self.unit.before_v.pop_front().unwrap_or(Moving::new(0)),
                 Fetch::U => {
                     self.between -= 1;
-                    self.unit.before_u.pop_front().unwrap_or(Moving::of(0))
+                    self.unit.before_u.pop_front().unwrap_or(Moving::new(0))
                 }
                 Fetch::T => {
                     self.between += 1;
-                    Moving::of(self.pointed.take().unwrap_or(0))
+                    Moving::new(self.pointed.take().unwrap_or(0))
                 }
                 Fetch::Pointer => {
                     self.passage.counts.tests += 1;
                     self.next += 1;
-                    Moving::of(self.next - 1)
+                    Moving::new(self.next - 1)
                 }
             };
             (moving, self.accesses(stage, moving.place))
@@ -475,7 +475,7 @@ impl<T: Tests> Run<'_, T> {
 }
 
 impl Moving {
-    fn of(place: u32) -> Self {
+    fn new(place: u32) -> Self {
         Self { time: 0, place, t: 0.0, u: 0.0 }
     }
 }

@@ -5,8 +5,8 @@
 //! such as path tracers, only rays travel: the node of a pixel shades, sends one ray at a time, and
 //! waits for its hit. That is a replay of a [`Recording`].
 
-use super::message::Kind;
-use crate::rays::ray::{Found, RayKind, Request};
+use super::message::MessageKind;
+use crate::rays::ray::{ModelHit, RayKind, Request};
 use crate::rays::recording::Recording;
 use crate::rays::tree::{self, NO_RAY, RayTree};
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub struct Ray {
     /// Where it goes.
     pub request: Request,
     /// Vision or shadow.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// Index of its sample.
     pub sample: u32,
     /// The most it can add.
@@ -34,7 +34,7 @@ pub struct Ray {
     /// The color and alpha that the ray sends to the pixel at its end.
     pub direct: [f32; 4],
     /// The hit that its shader saw.
-    pub hit: Option<Found>,
+    pub hit: Option<ModelHit>,
     /// The rays that start at its hit.
     pub children: Range<u32>,
     /// The hit's look-ups in maps, as a range of [`Workload::look_ups`].
@@ -74,10 +74,10 @@ pub struct Workload {
 
 impl Workload {
     /// The rays of a tree, for an image of so many pixels.
-    pub fn of_tree(tree: &RayTree, size: [u32; 2]) -> Self {
+    pub fn from_tree(tree: &RayTree, size: [u32; 2]) -> Self {
         let ray = |ray: &tree::Ray| Ray {
             request: ray.request,
-            kind: if ray.kind == tree::Kind::Shadow { Kind::Shadow } else { Kind::Vision },
+            kind: if ray.kind == tree::RayPurpose::Shadow { MessageKind::Shadow } else { MessageKind::Vision },
             sample: ray.sample,
             color: ray.color,
             direct: ray.direct,
@@ -100,15 +100,15 @@ impl Workload {
     }
 
     /// The rays of a recording, for an image of so many pixels.
-    pub fn of_recording(recording: &Recording, size: [u32; 2]) -> Self {
+    pub fn from_recording(recording: &Recording, size: [u32; 2]) -> Self {
         let mut rays = Vec::with_capacity(recording.rays.len());
         let mut samples = Vec::with_capacity(recording.samples.len());
         for (index, sample) in recording.samples.iter().enumerate() {
             let root = (sample.count > 0).then_some(rays.len() as u32);
             samples.push(Sample { pixel: sample.sample.pixel, root, direct: [0.0; 4], rays: sample.count });
-            rays.extend(recording.of(sample).iter().map(|traced| Ray {
+            rays.extend(recording.get(sample).iter().map(|traced| Ray {
                 request: traced.request,
-                kind: if traced.request.kind == RayKind::Any { Kind::Shadow } else { Kind::Vision },
+                kind: if traced.request.kind == RayKind::Any { MessageKind::Shadow } else { MessageKind::Vision },
                 sample: index as u32,
                 color: [1.0; 3],
                 direct: [0.0; 4],
@@ -126,7 +126,7 @@ pub(super) fn generations(rays: &[Ray]) -> u16 {
     let mut depth = vec![1u16; rays.len()];
     for (index, ray) in rays.iter().enumerate() {
         for child in ray.children.clone() {
-            if rays[child as usize].kind == Kind::Vision {
+            if rays[child as usize].kind == MessageKind::Vision {
                 depth[child as usize] = depth[index] + 1;
             }
         }

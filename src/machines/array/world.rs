@@ -2,7 +2,7 @@
 
 use super::config::{Config, Recovery};
 use super::mapping::{Heading, Layout};
-use super::message::Kind;
+use super::message::MessageKind;
 use super::protocol::{Part, Rays};
 use super::recovery::{self, shows};
 use super::space::Space;
@@ -94,7 +94,7 @@ fn parts_of(load: &Workload, layout: &Layout, config: &Config, number: u32, part
         parts.push(Part::Result);
     }
     // Those of higher rank first.
-    let is_shadow = |child: &&u32| load.rays[**child as usize].kind == Kind::Shadow;
+    let is_shadow = |child: &&u32| load.rays[**child as usize].kind == MessageKind::Shadow;
     parts.extend(children.iter().filter(is_shadow).map(|&child| Part::Ray(child)));
     parts.extend(children.iter().filter(|child| !is_shadow(child)).map(|&child| Part::Ray(child)));
     u64::from(ray.children.end - ray.children.start) - children.len() as u64
@@ -105,7 +105,7 @@ impl Rays for World<'_> {
         self.entries[ray as usize]
     }
 
-    fn kind(&self, ray: u32) -> Kind {
+    fn kind(&self, ray: u32) -> MessageKind {
         self.load.rays[ray as usize].kind
     }
 

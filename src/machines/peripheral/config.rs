@@ -130,7 +130,7 @@ impl Config {
     /// The same for primitives that are no polygons: for the longest of their pipelines.
     pub fn surface_latency(&self) -> f64 {
         let stages = StageCounts::commercial(self.intersector.adder);
-        let stages = Flow::of_surfaces().map(|flow| flow.stages(&stages)).into_iter().max();
+        let stages = Flow::surfaces().map(|flow| flow.stages(&stages)).into_iter().max();
         f64::from(stages.unwrap_or(0)) / self.intersector.rate
     }
 

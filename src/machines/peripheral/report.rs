@@ -61,7 +61,7 @@ fn hardware(simulation: &Simulation, model: &Model, config: &Config) -> Section 
         ],
     );
     if let (false, Body::Entries(entries)) = (model.surfaces.is_empty(), &mut section.body) {
-        let [quadric, edge] = Flow::of_surfaces().map(|flow| flow.operations());
+        let [quadric, edge] = Flow::surfaces().map(|flow| flow.operations());
         let rate = config.intersector.rate;
         entries.extend([
             entry("quadric_operations", "for a quadric", quadric, "operations at once, in an intersector of its own"),

@@ -6,7 +6,7 @@ use crate::rays::arithmetic::{Commercial, Custom, Ieee, Operations, Unit};
 use crate::rays::grid::{Grid, Lattice};
 use crate::rays::intersector::IntersectorRay;
 use crate::rays::model::Model;
-use crate::rays::ray::{Found, RayKind, Request};
+use crate::rays::ray::{ModelHit, RayKind, Request};
 use crate::rays::recording::{Finder, Work};
 use crate::rays::volumes::bounds::Bounds;
 use crate::rays::volumes::hierarchy::Hierarchy;
@@ -70,7 +70,7 @@ pub fn chooser(choice: Choice, model: &Model, cells: u32, config: &Config) -> Re
         Choice::Boxes => Chooser::Boxes(oriented::build(&extents, config.boxes.leaf as usize)?),
         Choice::Octree => {
             let most = config.octree.polygons as usize;
-            let options = octree::Options { most, levels: config.octree.levels, limit: MOST_ENTRIES };
+            let options = octree::OctreeOptions { most, levels: config.octree.levels, limit: MOST_ENTRIES };
             Chooser::Hierarchy(octree::build(&extents, &options)?)
         }
         Choice::Bvh => Chooser::Hierarchy(ours::build(&extents)?),
@@ -103,7 +103,7 @@ impl<'a> Peripheral<'a> {
         Self { model, chooser, unit }
     }
 
-    fn through<O: Operations>(&self, operations: O, request: &Request) -> (Option<Found>, Work) {
+    fn through<O: Operations>(&self, operations: O, request: &Request) -> (Option<ModelHit>, Work) {
         let mut search = Search::new(self.model, operations, request);
         match &self.chooser {
             Chooser::All(all) => all.visit(request, &mut search),
@@ -116,7 +116,7 @@ impl<'a> Peripheral<'a> {
 }
 
 impl Finder for Peripheral<'_> {
-    fn find(&self, request: &Request) -> (Option<Found>, Work) {
+    fn find(&self, request: &Request) -> (Option<ModelHit>, Work) {
         match self.unit {
             Unit::Commercial => self.through(Commercial, request),
             Unit::Custom => self.through(Custom, request),
@@ -132,13 +132,13 @@ struct Search<'a, O> {
     ray: IntersectorRay,
     kind: RayKind,
     best: f32,
-    found: Option<Found>,
+    found: Option<ModelHit>,
     work: Work,
 }
 
 impl<'a, O: Operations> Search<'a, O> {
     fn new(model: &'a Model, operations: O, request: &Request) -> Self {
-        let ray = IntersectorRay::of_request(request);
+        let ray = IntersectorRay::from_request(request);
         let (kind, best) = (request.kind, request.limit);
         Self { model, operations, ray, kind, best, found: None, work: Work::default() }
     }

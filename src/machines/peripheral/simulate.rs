@@ -52,7 +52,7 @@ pub fn simulate(
     let recording = record(subject, &peripheral, progress)?;
     let totals = recording.totals();
     let host = config.host.times(&config.lighting, &totals, measured);
-    let times = RayTimes::of(config);
+    let times = RayTimes::new(config);
     let timeline = replay(&recording, host, |ray| times.service(config.intersector.waits, &ray.work));
     let occupied = times.occupied(recording.rays.iter().map(|ray| &ray.work));
     Ok(Simulation { choice, cells, recording, totals, host, timeline, occupied })
@@ -82,7 +82,7 @@ pub struct RayTimes {
 
 impl RayTimes {
     /// The times of a configuration.
-    pub fn of(config: &Config) -> Self {
+    pub fn new(config: &Config) -> Self {
         let (step, test) = (config.grid.step, 1.0 / config.intersector.rate);
         Self {
             step,
@@ -136,7 +136,7 @@ pub fn sweep(
     config: &Config,
     sizes: &[u32],
 ) -> Result<Vec<SweepPoint>, RenderError> {
-    let (count, times) = (recording.rays.len().max(1) as f64, RayTimes::of(config));
+    let (count, times) = (recording.rays.len().max(1) as f64, RayTimes::new(config));
     let point = |&cells: &u32| {
         let grid = built(Choice::Grid, model, cells, config)?;
         let peripheral = Peripheral::new(model, grid, config.intersector.arithmetic);

@@ -47,7 +47,7 @@ const CHOICES: [Choice; 5] = [Choice::All, Choice::Grid, Choice::Boxes, Choice::
 #[test]
 fn every_structure_finds_the_same_hits_with_less_work_than_none() {
     let (scene, job) = job_of(MIRRORS, [24, 18]);
-    let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
+    let (loaded, model) = (loaded(&job), Model::from_meshes(&scene).expect("it fits"));
     let config = Config::default();
     let run = |choice| {
         simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, choice, &config, None, &|_| {})
@@ -84,7 +84,7 @@ fn every_structure_finds_the_same_hits_with_less_work_than_none() {
 #[test]
 fn the_image_is_that_of_the_rpu_but_for_the_arithmetic() {
     let (scene, job) = job_of(MIRRORS, [32, 24]);
-    let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
+    let (loaded, model) = (loaded(&job), Model::from_meshes(&scene).expect("it fits"));
     let expected = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
     for (unit, most) in [("ieee", 0.004), ("commercial", 0.02), ("custom", 0.02)] {
         let config = Config::parse(&format!("[intersector]\narithmetic = \"{unit}\"")).expect("settings");
@@ -105,7 +105,7 @@ fn the_image_is_that_of_the_rpu_but_for_the_arithmetic() {
 fn a_ray_takes_the_time_that_its_work_gives() {
     let config = Config::default();
     let work = Work { cells: 6, occupied: 2, waits: 2, tests: 9, ..Default::default() };
-    let times = RayTimes::of(&config);
+    let times = RayTimes::new(&config);
     let time = |waits| microseconds(times.service(waits, &work).latency);
     let latency = config.latency();
     assert!((time(Waits::Ray) - (6.0 + 3.0 + latency)).abs() < 1e-5);
@@ -118,7 +118,7 @@ fn a_ray_takes_the_time_that_its_work_gives() {
 #[test]
 fn a_sweep_of_one_size_repeats_the_simulation() {
     let (scene, job) = job_of(MIRRORS, [16, 12]);
-    let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
+    let (loaded, model) = (loaded(&job), Model::from_meshes(&scene).expect("it fits"));
     let config = Config::parse("[grid]\ncells = 9").expect("settings");
     let run = simulate(
         &Subject { job: &job, loaded: &loaded, model: &model, sampler: None },
@@ -141,7 +141,7 @@ fn a_sweep_of_one_size_repeats_the_simulation() {
 #[test]
 fn two_thread_counts_give_the_same_bits() {
     let (scene, job) = job_of(MIRRORS, [20, 20]);
-    let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
+    let (loaded, model) = (loaded(&job), Model::from_meshes(&scene).expect("it fits"));
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
@@ -163,7 +163,7 @@ fn two_thread_counts_give_the_same_bits() {
 #[test]
 fn the_adaptive_sampler_gives_the_image_that_it_gives_on_the_rpu() {
     let (scene, job) = job_of(MIRRORS, [20, 15]);
-    let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
+    let (loaded, model) = (loaded(&job), Model::from_meshes(&scene).expect("it fits"));
     let sampler = AdaptiveSampler::new(&job, &scene, Default::default()).expect("a sampler");
     let subject = Subject { job: &job, loaded: &loaded, model: &model, sampler: Some(&sampler) };
     let config = Config::parse("[intersector]\narithmetic = \"ieee\"").expect("settings");
@@ -182,7 +182,7 @@ fn the_adaptive_sampler_gives_the_image_that_it_gives_on_the_rpu() {
 fn every_structure_finds_the_same_hits_on_surfaces() {
     let (scene, job) = job_of("assets/rtsl/polygons.rib", [24, 15]);
     let loaded = loaded(&job);
-    let model = Model::of_job(&scene, &job, &loaded).expect("it fits");
+    let model = Model::from_job(&scene, &job, &loaded).expect("it fits");
     assert!(model.surfaces.len() == 9 && model.left_out.is_empty(), "{:?}", model.left_out);
     let subject = Subject { job: &job, loaded: &loaded, model: &model, sampler: None };
     let config = Config::default();

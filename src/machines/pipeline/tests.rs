@@ -13,7 +13,7 @@ const MIRRORS: &str = "assets/scenes/mirrors.rib";
 #[test]
 fn every_ray_passes_every_processor_and_the_image_is_the_renderers() {
     let (scene, job) = job_of(MIRRORS, [24, 18]);
-    let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
+    let (loaded, model) = (loaded(&job), Model::from_meshes(&scene).expect("it fits"));
     let config = Config::default();
     let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &config, None, &|_| {})
         .expect("it renders");
@@ -29,7 +29,7 @@ fn every_ray_passes_every_processor_and_the_image_is_the_renderers() {
 #[test]
 fn a_host_that_takes_no_time_keeps_the_pipeline_full() {
     let (scene, job) = job_of(MIRRORS, [24, 18]);
-    let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
+    let (loaded, model) = (loaded(&job), Model::from_meshes(&scene).expect("it fits"));
     let fast = Config::parse("[host]\noperation = 0.0\nrays = 4096\nresults = 4096").expect("settings");
     let run = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &fast, None, &|_| {})
         .expect("it renders");
@@ -50,7 +50,7 @@ fn a_host_that_takes_no_time_keeps_the_pipeline_full() {
 #[test]
 fn too_few_processors_are_an_error_and_more_hold_dummies() {
     let (scene, job) = job_of(MIRRORS, [8, 6]);
-    let (loaded, model) = (loaded(&job), Model::of_meshes(&scene).expect("it fits"));
+    let (loaded, model) = (loaded(&job), Model::from_meshes(&scene).expect("it fits"));
     let with = |count: usize| Config::parse(&format!("[processors]\ncount = {count}")).expect("settings");
     let few = simulate(&Subject { job: &job, loaded: &loaded, model: &model, sampler: None }, &with(3), None, &|_| {});
     assert!(matches!(few, Err(RenderError::Model { .. })));

@@ -7,7 +7,7 @@
 //! compiled, other orders than that of the code are tried as well, and the smallest frame is kept.
 
 use super::flow::Flow;
-use super::homes::{Home, Place};
+use super::homes::{Home, MemorySlot};
 use super::lifetimes::{Intervals, Lifetimes, overlap, union};
 use super::widths::Width;
 use shadewright_ir::random::Random;
@@ -21,7 +21,7 @@ const FEW: usize = 400;
 #[derive(Clone, Debug)]
 pub struct Allocation {
     /// Where each value of the frame lies.
-    pub places: Vec<Option<Place>>,
+    pub places: Vec<Option<MemorySlot>>,
     /// The bytes of the frame.
     pub frame: u32,
     /// The most bytes that are alive at once: no allocation is smaller.
@@ -85,7 +85,7 @@ pub fn allocate(
         }
     }
     let (frame, offsets) = best.unwrap_or((reserved, Vec::new()));
-    let place = |v: usize| unit_of[v].map(|u| Place { offset: offsets[u], width: widths[v] });
+    let place = |v: usize| unit_of[v].map(|u| MemorySlot { offset: offsets[u], width: widths[v] });
     Allocation { places: (0..f.values.len()).map(place).collect(), frame, live, values: units.len() }
 }
 

@@ -3,11 +3,11 @@
 
 use super::allocate::{Allocation, allocate};
 use super::flow::Flow;
-use super::homes::{Home, Place, homes};
+use super::homes::{Home, MemorySlot, homes};
 use super::lifetimes::Lifetimes;
 use super::prepare::is_phase;
 use super::schedule::{self, Facts};
-use super::widths::{Width, of_type, widths};
+use super::widths::{Width, for_type, widths};
 use shadewright_ir::{BlockId, Function, Inst, Module, Op, SlotId, Type, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -46,14 +46,14 @@ pub struct Compiled {
 
 impl Compiled {
     /// The place of a value in the frame.
-    pub fn place(&self, v: Value) -> Option<Place> {
+    pub fn place(&self, v: Value) -> Option<MemorySlot> {
         self.allocation.places[v.0 as usize]
     }
 
     /// The first byte of an array, its length, and the bytes of an element.
     pub fn slot(&self, slot: SlotId) -> (u32, u32, Width) {
         let s = &self.function.slots[slot.0 as usize];
-        (self.slots[slot.0 as usize], s.len, of_type(s.ty))
+        (self.slots[slot.0 as usize], s.len, for_type(s.ty))
     }
 }
 
@@ -146,7 +146,7 @@ impl Work<'_> {
         for inst in function.blocks.iter().flat_map(|b| &b.insts) {
             if matches!(inst.op, Op::Call(_)) {
                 for r in &inst.results {
-                    widths[r.0 as usize] = of_type(function.ty(*r));
+                    widths[r.0 as usize] = for_type(function.ty(*r));
                 }
             }
         }
@@ -160,7 +160,7 @@ impl Work<'_> {
             .iter()
             .map(|slot| {
                 let at = reserved;
-                let bytes = u32::from(of_type(slot.ty).bytes);
+                let bytes = u32::from(for_type(slot.ty).bytes);
                 reserved = at.saturating_add(slot.len.saturating_mul(bytes));
                 at
             })

@@ -13,7 +13,7 @@ use super::phases::{self, Phases};
 use super::shaders::{ShaderCode, Shaders, shader_name};
 use super::task::{Call, Fault, Holder, Step, Task, World};
 use super::times::Times;
-use super::widths::of_type;
+use super::widths::for_type;
 use rayon::prelude::*;
 use shadewright_image::Image;
 use shadewright_ir::abi::ShaderKind;
@@ -134,7 +134,7 @@ pub fn render(job: &Job, times: &Times, progress: Progress<'_>) -> Result<Frame,
         report
     };
     let reports: Vec<Result<RegionReport, RenderError>> = (0..count).into_par_iter().map(one).collect();
-    let mut film = Film::of_samples(job.window.width, job.window.height, job.sampling.count())?;
+    let mut film = Film::with_samples(job.window.width, job.window.height, job.sampling.count())?;
     let mut frame = Frame {
         image: Image::new(1, 1, vec![[0.0; 4]]).map_err(|e| RenderError::Device(e.to_string()))?,
         regions: Vec::new(),
@@ -168,7 +168,7 @@ pub fn render(job: &Job, times: &Times, progress: Progress<'_>) -> Result<Frame,
 
 impl Frame {
     fn add(&mut self, report: RegionReport, times: &Times) {
-        let (expansion, blending) = (times.of_copy(report.transfer), times.of_blend());
+        let (expansion, blending) = (times.copy(report.transfer), times.blend());
         self.expansion += expansion;
         self.blending += blending;
         self.regions.push(expansion + report.phases.time() + report.fog + blending);
@@ -341,7 +341,7 @@ impl Simulation<'_> {
             let Some(code) = self.compiler.function(&name, &vec![true; f.params.len()], false) else { continue };
             let mut top = 0;
             let mut place = |ty| {
-                let address = Address { first: top, width: of_type(ty) };
+                let address = Address { first: top, width: for_type(ty) };
                 top += 4;
                 address
             };
@@ -390,7 +390,7 @@ impl Simulation<'_> {
             let shader = ShaderCode::new(&name, code.clone());
             let mut top = area + budget.light_area;
             let mut place = |ty| {
-                let address = Address { first: top, width: of_type(ty) };
+                let address = Address { first: top, width: for_type(ty) };
                 top += u32::from(address.width.bytes);
                 address
             };

@@ -6,7 +6,7 @@ use shadewright_ir::{Function, Op, Terminator, Type, Value};
 
 /// A place in the pixel memory of each pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemorySlot {
     /// The first byte, from the start of the frame.
     pub offset: u32,
     /// How many bytes, and what they mean.
@@ -38,7 +38,7 @@ pub fn homes(f: &Function, flow: &Flow, varying: &[bool], direct_results: bool) 
             homes[p.0 as usize] = Home::Param(i);
         }
     }
-    let users = Users::of(f);
+    let users = Users::new(f);
     for inst in flow.order.iter().flat_map(|&id| &f.block(id).insts) {
         let &[result] = &inst.results[..] else { continue };
         let is_vector = f.ty(result) == Type::Vec4;
@@ -73,7 +73,7 @@ struct Users {
 }
 
 impl Users {
-    fn of(f: &Function) -> Self {
+    fn new(f: &Function) -> Self {
         let mut users = Self { count: vec![0; f.values.len()], shifts: vec![0; f.values.len()] };
         for block in &f.blocks {
             for inst in &block.insts {
@@ -122,7 +122,7 @@ impl Sources {
     }
 
     /// The values in the frame that reading an operand reads.
-    pub fn of(&self, homes: &[Home], v: Value) -> Vec<Value> {
+    pub fn get(&self, homes: &[Home], v: Value) -> Vec<Value> {
         Self::stored(&self.of, homes, v)
     }
 }

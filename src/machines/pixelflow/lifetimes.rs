@@ -28,14 +28,14 @@ pub struct Lifetimes {
 pub fn terminator_reads(f: &Function, homes: &[Home], sources: &Sources, term: &Terminator) -> Vec<Value> {
     let mut reads = Vec::new();
     match term {
-        Terminator::Branch(c, ..) => reads.extend(sources.of(homes, *c)),
-        Terminator::Return(values) => values.iter().for_each(|v| reads.extend(sources.of(homes, *v))),
+        Terminator::Branch(c, ..) => reads.extend(sources.get(homes, *c)),
+        Terminator::Return(values) => values.iter().for_each(|v| reads.extend(sources.get(homes, *v))),
         Terminator::Jump(_) => {}
     }
     for t in term.targets() {
         for (&p, &a) in f.block(t.block).params.iter().zip(&t.args) {
             if homes[p.0 as usize] != Home::Uniform {
-                reads.extend(sources.of(homes, a));
+                reads.extend(sources.get(homes, a));
             }
         }
     }
@@ -64,7 +64,7 @@ pub fn live_out(f: &Function, flow: &Flow, homes: &[Home], sources: &Sources) ->
             for inst in block.insts.iter().rev() {
                 inst.results.iter().for_each(|&r| clear(&mut live, r));
                 if inst.results.is_empty() || inst.results.iter().any(|r| homes[r.0 as usize] != Home::Virtual) {
-                    inst.args.iter().for_each(|&a| sources.of(homes, a).into_iter().for_each(|v| set(&mut live, v)));
+                    inst.args.iter().for_each(|&a| sources.get(homes, a).into_iter().for_each(|v| set(&mut live, v)));
                 }
             }
             block.params.iter().for_each(|&p| clear(&mut live, p));
@@ -113,7 +113,7 @@ impl Lifetimes {
                     !inst.results.is_empty() && inst.results.iter().all(|r| homes[r.0 as usize] == Home::Virtual);
                 if !is_virtual {
                     let at = first + 1 + 2 * i as u32;
-                    let args = inst.args.iter().flat_map(|&a| sources.of(homes, a));
+                    let args = inst.args.iter().flat_map(|&a| sources.get(homes, a));
                     args.for_each(|v| read(&mut last, v, at + 1));
                 }
             }

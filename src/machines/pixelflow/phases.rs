@@ -18,7 +18,7 @@
 use super::memory::{Address, Memory};
 use super::prepare::{is_compare, is_light, is_lookup, is_phase};
 use super::task::{Call, Fault, Holder, Step, Task, World};
-use super::widths::of_type;
+use super::widths::for_type;
 use shadewright_ir::Loc;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -91,7 +91,7 @@ impl Phases {
 /// A shader or a shared function.
 struct Running {
     task: Task,
-    state: State,
+    state: ShaderState,
     /// The shaders that it runs for.
     shaders: u64,
     /// Of a shared function, for whom it runs.
@@ -103,7 +103,7 @@ struct Running {
 
 impl Running {
     fn new(task: Task, shaders: u64, shared: Option<Shared>) -> Self {
-        Self { task, state: State::Ready, shaders, shared, counted: 0, has_waited: false }
+        Self { task, state: ShaderState::Ready, shaders, shared, counted: 0, has_waited: false }
     }
 }
 
@@ -120,7 +120,7 @@ struct Shared {
     is_early: bool,
 }
 
-enum State {
+enum ShaderState {
     Ready,
     Waiting(Call),
     Done,
@@ -157,7 +157,7 @@ pub fn run(
     loop {
         let mut at = 0;
         while at < all.len() {
-            if !matches!(all[at].state, State::Ready) {
+            if !matches!(all[at].state, ShaderState::Ready) {
                 at += 1;
                 continue;
             }
@@ -165,7 +165,7 @@ pub fn run(
             let step = match running.task.run(world, memory, &is_phase)? {
                 // The stage does not end with a lookup.
                 Step::Call(call) if is_lookup(&call.name) => {
-                    running.state = State::Waiting(call);
+                    running.state = ShaderState::Waiting(call);
                     at += 1;
                     continue;
                 }
@@ -189,15 +189,15 @@ pub fn run(
             match step {
                 Step::Call(call) => {
                     running.has_waited = true;
-                    running.state = State::Waiting(call);
+                    running.state = ShaderState::Waiting(call);
                 }
                 Step::Done => {
-                    running.state = State::Done;
+                    running.state = ShaderState::Done;
                     let shared = running.shared.take();
                     let returned = running.task.returned.clone();
                     if let Some(shared) = shared {
                         deliver(&mut all, memory, &shared, &returned);
-                        while all.len() > count && all.last().is_some_and(|r| matches!(r.state, State::Done)) {
+                        while all.len() > count && all.last().is_some_and(|r| matches!(r.state, ShaderState::Done)) {
                             all.pop();
                         }
                         // Those who waited come before it.
@@ -210,7 +210,7 @@ pub fn run(
         }
         let mut waiting: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         for (i, running) in all.iter().enumerate() {
-            if let State::Waiting(call) = &running.state
+            if let ShaderState::Waiting(call) = &running.state
                 && !all.iter().any(|r| r.shared.as_ref().is_some_and(|s| s.waiting.contains(&i)))
             {
                 waiting.entry(key(call)).or_default().push(i);
@@ -249,7 +249,7 @@ fn share(
     light_area: u32,
 ) -> Result<Running, Fault> {
     let call = |i: usize| match &all[i].state {
-        State::Waiting(call) => Some(call),
+        ShaderState::Waiting(call) => Some(call),
         _ => None,
     };
     let calls: Vec<&Call> = who.iter().filter_map(|&i| call(i)).collect();
@@ -306,7 +306,7 @@ fn begin(
             args.push(Holder::Memory(address));
             continue;
         }
-        let to = Address { first: free, width: of_type(ty) };
+        let to = Address { first: free, width: for_type(ty) };
         free += u32::from(to.width.bytes);
         memory.reserve(free).map_err(|_| Fault::Memory(Loc::NONE))?;
         for c in calls {
@@ -321,7 +321,7 @@ fn begin(
     let mut area = light_area;
     let mut places = Vec::new();
     for (k, ty) in results.into_iter().enumerate() {
-        let width = of_type(ty);
+        let width = for_type(ty);
         // A color and a direction; how far a shadow would be looked for is not needed.
         let at = if is_light(&first.name) && k < 6 { &mut area } else { &mut free };
         places.push(Some(Address { first: *at, width }));
@@ -334,7 +334,7 @@ fn begin(
     let results: Vec<Option<Address>> = places.iter().zip(&code.results).map(|(p, v)| p.filter(|_| *v)).collect();
     memory.reserve(free + code.allocation.frame).map_err(|_| Fault::Memory(Loc::NONE))?;
     let mut task = Task::new(code, args, results.clone(), Rc::new(lanes), free, world.budget);
-    if let Some(time) = world.times.of_function(&first.name) {
+    if let Some(time) = world.times.function(&first.name) {
         task.take(time);
     }
     Ok((task, results))
@@ -343,7 +343,7 @@ fn begin(
 /// Gives the results of a shared function to those who waited.
 fn deliver(all: &mut [Running], memory: &mut Memory, shared: &Shared, returned: &[u32]) {
     for &i in &shared.waiting {
-        let State::Waiting(call) = std::mem::replace(&mut all[i].state, State::Ready) else { continue };
+        let ShaderState::Waiting(call) = std::mem::replace(&mut all[i].state, ShaderState::Ready) else { continue };
         let rows: Vec<Vec<u32>> = shared
             .results
             .iter()

@@ -165,7 +165,7 @@ impl<'a> Block<'a> {
                 !inst.results.is_empty() && inst.results.iter().all(|r| facts.homes[r.0 as usize] == Home::Virtual);
             let mut read: Vec<Value> = match is_virtual {
                 true => Vec::new(),
-                false => inst.args.iter().flat_map(|&a| sources.of(facts.homes, a)).collect(),
+                false => inst.args.iter().flat_map(|&a| sources.get(facts.homes, a)).collect(),
             };
             read.sort();
             read.dedup();

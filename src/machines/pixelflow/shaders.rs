@@ -2,7 +2,7 @@
 
 use super::compile::{Compiled, Compiler};
 use super::prepare::{Prepared, prepare};
-use super::widths::of_type;
+use super::widths::for_type;
 use shadewright_ir::abi::{EntryPoint, ShaderKind};
 use shadewright_ir::{FunctionKind, Inst, Module, Op};
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ impl ShaderCode {
     /// A compiled core with the bytes of its parameters and results.
     pub fn new(name: &Arc<str>, code: Arc<Compiled>) -> Self {
         let f = &code.function;
-        let bytes = |ty| u32::from(of_type(ty).bytes);
+        let bytes = |ty| u32::from(for_type(ty).bytes);
         let of_params = |varies: bool| {
             let values = f.params.iter().zip(f.param_values());
             values.filter(|(_, v)| code.varying[v.0 as usize] == varies).map(|(p, _)| bytes(p.ty)).sum()
@@ -116,7 +116,7 @@ impl Shaders {
     }
 
     /// The shaders that the entry of a surface calls, in order.
-    pub fn of_entry(&self, compiler: &Compiler<'_>, entry: &str) -> Vec<(ShaderKind, ShaderCode)> {
+    pub fn for_entry(&self, compiler: &Compiler<'_>, entry: &str) -> Vec<(ShaderKind, ShaderCode)> {
         let Some(function) = self.prepared.module.function(entry) else { return Vec::new() };
         let varying = vec![true; function.params.len()];
         let Some(code) = compiler.function(&function.name, &varying, false) else { return Vec::new() };

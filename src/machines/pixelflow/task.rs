@@ -13,12 +13,12 @@
 //! phases that shaders share.
 
 use super::compile::{Compiled, Compiler};
-use super::homes::{Home, Place};
+use super::homes::{Home, MemorySlot};
 use super::memory::{Address, Memory};
 use super::prepare::is_lookup;
 use super::rows::{apply, word};
 use super::times::Times;
-use super::widths::of_type;
+use super::widths::for_type;
 use shadewright_ir::{BlockId, Hit, Inst, Loc, Op, Target, Terminator, Type, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -177,7 +177,7 @@ impl Task {
                 args.push(match top.holder(a) {
                     Some(holder) => holder,
                     None => {
-                        let width = of_type(code.function.ty(a));
+                        let width = for_type(code.function.ty(a));
                         let address = Address { first: free, width };
                         memory.reserve(free + 4).map_err(|_| Fault::Memory(inst.loc))?;
                         let row = top.fetch(world, memory, a);
@@ -203,7 +203,7 @@ impl Task {
             let Some(callee) = world.compiler.function(name, &varying, false) else { continue };
             self.left = self.left.checked_sub(1).ok_or(Fault::Budget(inst.loc))?;
             if self.in_operation.is_none()
-                && let Some(time) = world.times.of_function(name)
+                && let Some(time) = world.times.function(name)
             {
                 self.time += time;
                 self.in_operation = Some(self.stack.len());
@@ -320,7 +320,7 @@ impl Activation {
         }
     }
 
-    fn address(&self, place: Place) -> Address {
+    fn address(&self, place: MemorySlot) -> Address {
         Address { first: self.base + place.offset, width: place.width }
     }
 
@@ -414,7 +414,7 @@ impl Activation {
                 if let Some(to) = self.destination(inst.results[0]) {
                     memory.store(to, &self.lanes, &row);
                 }
-                return world.times.of(&code, inst);
+                return world.times.instruction(&code, inst);
             }
             Op::SlotStore(slot) => {
                 let [index, row] = [0, 1].map(|i| self.fetch(world, memory, inst.args[i]));
@@ -425,7 +425,7 @@ impl Activation {
                         memory.set(Address { first: self.base + first + i * bytes, width }, lane, word);
                     }
                 }
-                return world.times.of(&code, inst);
+                return world.times.instruction(&code, inst);
             }
             _ => {}
         }
@@ -450,7 +450,7 @@ impl Activation {
                 {
                     memory.store(to, &self.lanes, &row);
                 }
-                world.times.of(&code, inst)
+                world.times.instruction(&code, inst)
             }
         }
     }

@@ -6,7 +6,7 @@ use super::memory::{Address, Memory};
 use super::prepare::prepare;
 use super::task::{Fault, Holder, Step, Task, World};
 use super::times::Times;
-use super::widths::of_type;
+use super::widths::for_type;
 use shadewright_base::text::source::FileId;
 use shadewright_ir::eval::{EmptyWorld, Limits, eval};
 use shadewright_ir::random::{self, Random, Shape};
@@ -30,7 +30,7 @@ fn run(module: &Module, args: &[Vec<Const>], varying: &[bool], budget: u32) -> R
     let lanes: Rc<Vec<u32>> = Rc::new((0..args.len() as u32).collect());
     let mut top = 0;
     let mut place = |ty| {
-        let address = Address { first: top, width: of_type(ty) };
+        let address = Address { first: top, width: for_type(ty) };
         top += 4;
         address
     };

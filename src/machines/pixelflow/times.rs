@@ -171,7 +171,7 @@ impl Times {
     }
 
     /// The time of a function of the library that is an operation of the hardware, in picoseconds.
-    pub fn of_function(&self, name: &str) -> Option<u64> {
+    pub fn function(&self, name: &str) -> Option<u64> {
         let name = generic_name(name);
         let full = |key: &str| library::name(key);
         let is =
@@ -185,17 +185,17 @@ impl Times {
 
     /// Copying so many bytes, in picoseconds: what compressing and expanding a memory map take for
     /// each byte of it.
-    pub fn of_copy(&self, bytes: u32) -> u64 {
+    pub fn copy(&self, bytes: u32) -> u64 {
         picoseconds(f64::from(bytes) * self.other.byte)
     }
 
     /// Adding a sample to its pixel, in picoseconds: a sum of two bytes for each color.
-    pub fn of_blend(&self) -> u64 {
+    pub fn blend(&self) -> u64 {
         picoseconds(f64::from(self.composition.color_bytes) * self.fixed.add_16)
     }
 
     /// The time of an instruction that varies, in picoseconds.
-    pub fn of(&self, code: &Compiled, inst: &Inst) -> u64 {
+    pub fn instruction(&self, code: &Compiled, inst: &Inst) -> u64 {
         let bytes = |v: Value| f64::from(code.widths[v.0 as usize].bytes);
         let widest = inst.args.iter().chain(&inst.results).map(|&v| bytes(v)).fold(1.0, f64::max);
         let result = inst.results.first().map_or(1.0, |&r| bytes(r));
@@ -247,11 +247,11 @@ mod tests {
     fn a_configuration_changes_what_it_names_and_nothing_else() {
         let times = Times::parse("[float]\nadd = 1.5\n[functions]\nsin = 45.64").expect("a configuration");
         assert_eq!((times.float.add, times.float.multiply), (1.5, 2.04));
-        assert_eq!(times.of_function("std.sin"), Some(45_640_000));
-        assert_eq!(times.of_function("std.cos"), Some(81_360_000));
-        assert_eq!(times.of_function("std.noise.2.3"), Some(64_920_000));
-        assert_eq!(times.of_function("std.__fixed_noise.3"), Some(5_710_000));
-        assert_eq!(times.of_function("std.single"), None);
+        assert_eq!(times.function("std.sin"), Some(45_640_000));
+        assert_eq!(times.function("std.cos"), Some(81_360_000));
+        assert_eq!(times.function("std.noise.2.3"), Some(64_920_000));
+        assert_eq!(times.function("std.__fixed_noise.3"), Some(5_710_000));
+        assert_eq!(times.function("std.single"), None);
         for wrong in ["[float]\nadd = -1", "[float]\nsum = 1", "[area]\nx = 1", "x", "[region]\nwidth = 0", "x = 1"] {
             assert!(Times::parse(wrong).is_err(), "{wrong}");
         }

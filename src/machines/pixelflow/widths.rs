@@ -46,7 +46,7 @@ pub fn widths(f: &Function, flow: &Flow) -> Vec<Width> {
 }
 
 /// The width of any value of a type.
-pub fn of_type(ty: Type) -> Width {
+pub fn for_type(ty: Type) -> Width {
     match ty {
         Type::Bool => Width { bytes: 1, signed: false },
         Type::I32 => Width { bytes: 4, signed: true },
@@ -290,14 +290,15 @@ mod tests {
     use shadewright_base::text::source::FileId;
     use shadewright_ir::parse;
 
-    fn of(text: &str) -> Vec<(u8, bool)> {
+    fn bytes_and_signs(text: &str) -> Vec<(u8, bool)> {
         let f = parse(text, FileId(0)).expect("IR").functions.remove(0);
         widths(&f, &Flow::new(&f)).into_iter().map(|w| (w.bytes, w.signed)).collect()
     }
 
     #[test]
     fn numbers_that_were_clamped_or_cut_take_their_bytes() {
-        let found = of("fn f(v0 x: f32) -> (r: f32) {
+        let found = bytes_and_signs(
+            "fn f(v0 x: f32) -> (r: f32) {
 b0:
   v1: f32 = const 0.0
   v2: f32 = const 255.0
@@ -311,7 +312,8 @@ b0:
   v10: i32 = ishr v9, v8
   v11: f32 = to_float v10
   ret v11
-}");
+}",
+        );
         // A byte; of the sum the lower eight bits are needed, which are a number with a sign.
         assert_eq!(found[5], (1, false));
         assert_eq!((found[6], found[7].0), ((1, false), 1));
@@ -320,19 +322,22 @@ b0:
 
     #[test]
     fn only_bits_that_are_used_are_kept() {
-        let found = of("fn f(v0 x: u32, v1 y: u32) -> (r: u32) {
+        let found = bytes_and_signs(
+            "fn f(v0 x: u32, v1 y: u32) -> (r: u32) {
 b0:
   v2: u32 = imul v0, v1
   v3: u32 = const 255
   v4: u32 = iand v2, v3
   ret v4
-}");
+}",
+        );
         assert_eq!((found[2].0, found[4].0, found[0].0), (1, 1, 1));
     }
 
     #[test]
     fn a_counter_without_a_bound_takes_all_bytes() {
-        let found = of("fn f(v0 n: u32) -> (r: u32) {
+        let found = bytes_and_signs(
+            "fn f(v0 n: u32) -> (r: u32) {
 b0:
   v1: u32 = const 0
   v2: u32 = const 1
@@ -343,7 +348,8 @@ b1(v3: u32):
   br v5, b1(v4), b2
 b2:
   ret v4
-}");
+}",
+        );
         assert_eq!(found[3].0, 4);
     }
 }

@@ -21,7 +21,7 @@ const AT_ONCE: usize = 1 << 20;
 
 /// A place on a polygon.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct SurfacePoint {
     /// The primitive number of a triangle.
     pub primitive: u32,
     /// Weights of the triangle's second and third vertex.
@@ -38,14 +38,14 @@ pub fn colors(
     job: &Job,
     loaded: &Loaded,
     view: &View,
-    places: &[[Option<Place>; 4]],
+    places: &[[Option<SurfacePoint>; 4]],
 ) -> Result<Vec<[Vec3; 4]>, RenderError> {
     // Procedural primitives are not in the image, and do not hide anything there.
     let primitives = Arc::new(job.program.primitives.only(|_| false));
     let job = &Job { program: Program { primitives, ..job.program.clone() }, ..job.clone() };
     let mut found = vec![[Vec3::ZERO; 4]; places.len()];
     for (colors, places) in found.chunks_mut(AT_ONCE / 4).zip(places.chunks(AT_ONCE / 4)) {
-        let mut wanted: Vec<(usize, usize, Place, Vec2)> = Vec::new();
+        let mut wanted: Vec<(usize, usize, SurfacePoint, Vec2)> = Vec::new();
         for (polygon, corners) in places.iter().enumerate() {
             for (corner, place) in corners.iter().enumerate() {
                 let Some(place) = *place else { continue };
@@ -93,7 +93,7 @@ impl View {
 /// The tracer of a block of places.
 struct Corner<'a> {
     job: &'a Job,
-    places: [Option<Place>; BLOCK],
+    places: [Option<SurfacePoint>; BLOCK],
     /// Lanes whose camera ray is still to come.
     unseen: AtomicU64,
 }
@@ -115,7 +115,7 @@ impl BlockTracer for Corner<'_> {
         }
         for lane in lanes(first) {
             let ray = block.rays.ray(lane);
-            let hit = |place: Place| {
+            let hit = |place: SurfacePoint| {
                 let t = (place.point - ray.origin).dot(ray.dir) / ray.dir.length_squared();
                 Hit { t: t.max(0.0), u: place.weights.x, v: place.weights.y, prim: place.primitive }
             };

@@ -1,7 +1,7 @@
 //! A scene as a [`Model`]: polygons of its meshes, the view of its camera, its lights, and colors at
 //! the corners.
 
-use super::colors::{Place, colors};
+use super::colors::{SurfacePoint, colors};
 use super::model::{Light, Model, Polygon, View};
 use crate::rays::model::{Face, Model as Rays};
 use glam::{DVec4, Mat3, Mat4, Vec2, Vec3};
@@ -59,7 +59,7 @@ impl Model {
     /// # Errors
     /// When the camera is a shader; when the polygons take more than 4 GiB; as rendering, where
     /// shaders fail.
-    pub fn of_job(
+    pub fn from_job(
         scene: &Scene,
         job: &Job,
         loaded: &Loaded,
@@ -70,7 +70,7 @@ impl Model {
             let reason = "its camera is a shader; the hardware has perspective and parallel projections".to_string();
             return Err(RenderError::Model { model: NAME, reason });
         }
-        let rays = Rays::of_meshes(scene)?;
+        let rays = Rays::from_meshes(scene)?;
         let frame = scene.camera_frame();
         let (view, cut) = view(scene, &frame, &rays.faces);
         let [red, green, blue, _] = scene.background;
@@ -92,7 +92,7 @@ impl Model {
                 continue;
             }
             for face in &rays.faces[range.start as usize..range.end as usize] {
-                let Some(found) = Corners::of(face, object, first) else { continue };
+                let Some(found) = Corners::new(face, object, first) else { continue };
                 let towards = view.eye - found.corners[0];
                 if object.sides == 1 && found.plane.dot(towards) < 0.0 {
                     facing_away += 1;
@@ -267,7 +267,7 @@ struct Corners {
 
 impl Corners {
     /// The corners of a polygon that stands for triangles of an object, whose first has a number.
-    fn of(face: &Face, object: &Object, first: u32) -> Option<Self> {
+    fn new(face: &Face, object: &Object, first: u32) -> Option<Self> {
         let triangles = face.triangles();
         let (mesh, placement) = (&object.mesh, object.mesh_to_world());
         let count = match triangles.len() {
@@ -309,7 +309,7 @@ impl Corners {
     }
 
     /// Where its colors are computed.
-    fn places(&self, face: &Face, view: &View, interpolation: Interpolation) -> [Option<Place>; 4] {
+    fn places(&self, face: &Face, view: &View, interpolation: Interpolation) -> [Option<SurfacePoint>; 4] {
         let triangles = face.triangles();
         let at = |k: usize, weights: [f32; 3]| {
             let (primitive, map) = *triangles.get(k)?;
@@ -318,7 +318,7 @@ impl Corners {
                 _ => self.corners[usize::from(map[v])],
             };
             let point = (0..3).fold(Vec3::ZERO, |sum, v| sum + weights[v] * vertex(v));
-            Some(Place { primitive, weights: Vec2::new(weights[1], weights[2]), point })
+            Some(SurfacePoint { primitive, weights: Vec2::new(weights[1], weights[2]), point })
         };
         if interpolation == Interpolation::Constant {
             // The middle of a triangle, and of the diagonal of a quadrilateral.
@@ -391,7 +391,7 @@ mod tests {
         let mut sources = SourceMap::new();
         let scene = scene(file, &mut sources);
         let (own, loaded) = job(&scene, sources);
-        let model = Model::of_job(&scene, &own, &loaded, from, interpolation).expect("a model");
+        let model = Model::from_job(&scene, &own, &loaded, from, interpolation).expect("a model");
         let (painted, shown) = job(&model.painted(&scene.camera, scene.format), SourceMap::new());
         let (mut own, painted) = (render(&own, &loaded), render(&painted, &shown));
         own.rgba.iter_mut().for_each(|pixel| pixel[3] = 1.0);

@@ -9,7 +9,7 @@ use shadewright_lang::shader_ref::ShaderRef;
 use glam::{Mat4, Vec2, Vec3};
 use shadewright_scene::{
     Camera, FilterKind, Format, MeshSpace, Object, ObjectAttributes, PixelFilter, Scene, ShaderId, ShaderInstance,
-    ShaderKind,
+    ShaderRole,
 };
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Model {
         let [red, green, blue] = self.background.to_array();
         scene.background = [red, green, blue, 1.0];
         scene.shader_instances = vec![ShaderInstance {
-            kind: ShaderKind::Surface,
+            kind: ShaderRole::Surface,
             shader: ShaderRef::new(SURFACE),
             params: Vec::new(),
             to_world: Mat4::IDENTITY,

@@ -114,7 +114,7 @@ impl RasterPolygon {
             if !(from.0[1] <= middle && middle < to.0[1]) {
                 continue;
             }
-            let crossing = Crossing::of(from, to, middle);
+            let crossing = Crossing::between(from, to, middle);
             found = Some(match found {
                 None => ([crossing; 2], [crossing.column; 2]),
                 Some(([left, right], [start, end])) => (
@@ -145,7 +145,7 @@ struct Crossing {
 
 impl Crossing {
     /// Of an edge that goes down through the middle of a row.
-    fn of(from: &([i64; 2], DVec4), to: &([i64; 2], DVec4), middle: i64) -> Self {
+    fn between(from: &([i64; 2], DVec4), to: &([i64; 2], DVec4), middle: i64) -> Self {
         let ([x0, y0], [x1, y1]) = (from.0, to.0);
         let height = y1 - y0;
         // x = numerator / height; coordinates have 25 bits, so that products have 51.

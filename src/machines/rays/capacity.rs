@@ -82,7 +82,7 @@ impl Subvolumes {
     ///
     /// # Errors
     /// When there are too many, or there is no polygon.
-    pub fn of(model: &Model, on_axis: u32) -> Result<Self, StructureError> {
+    pub fn new(model: &Model, on_axis: u32) -> Result<Self, StructureError> {
         let extents = model.extents();
         let lattice = Lattice::new(Bounds::around(&extents)?, [on_axis; 3])?;
         let grid = Grid::new(lattice, &extents, MOST_ENTRIES)?;
@@ -128,7 +128,7 @@ fn share(recording: &Recording, ray: usize, parts: usize, service: &dyn Fn(&Trac
 mod tests {
     use super::*;
     use crate::rays::polygon::{Polygon, Sides};
-    use crate::rays::ray::{Found, Request};
+    use crate::rays::ray::{ModelHit, Request};
     use crate::rays::recording::{SampleRays, Work};
     use glam::Vec3;
     use shadewright_image::Image;
@@ -144,7 +144,7 @@ mod tests {
             let (x, y) = ((square % 2) as f32 * 2.0, (square / 2 % 2) as f32 * 2.0);
             let at = |u: f32, v: f32| Vec3::new(x + 1.9 * u, y + 1.9 * v, (square / 4) as f32 * 0.25);
             let corners = [at(0.0, 0.0), at(1.0, 0.0), at(1.0, 1.0), at(0.0, 1.0)];
-            model.add_polygon(Polygon::of_quad(corners, Sides::Two).expect("a square"), corners);
+            model.add_polygon(Polygon::from_quad(corners, Sides::Two).expect("a square"), corners);
         }
         model
     }
@@ -161,11 +161,11 @@ mod tests {
             for (z, direction) in [(-1.0, Vec3::Z), (5.0, -Vec3::Z)] {
                 let (origin, limit) = (Vec3::new(x, 1.0, z), f32::INFINITY);
                 let request = Request { origin, direction, limit, kind: RayKind::Nearest };
-                let hit = (number % 3 == 0).then_some(Found { index: 0, t: 3.0, point: [0.0; 3] });
+                let hit = (number % 3 == 0).then_some(ModelHit { index: 0, t: 3.0, point: [0.0; 3] });
                 recording.rays.push(Traced { request, hit, work: Work::default() });
             }
         }
-        (recording, Subvolumes::of(&model(), 4).expect("subvolumes"))
+        (recording, Subvolumes::new(&model(), 4).expect("subvolumes"))
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Graph {
 
 /// The arithmetic operations of so many quadrics and edges of general polygons.
 pub fn surface_operations(quadrics: u64, edges: u64) -> f64 {
-    let [quadric, edge] = Flow::of_surfaces().map(|flow| flow.operations() as f64);
+    let [quadric, edge] = Flow::surfaces().map(|flow| flow.operations() as f64);
     quadrics as f64 * quadric + edges as f64 * edge
 }
 
@@ -149,7 +149,7 @@ impl Flow {
         let ops = Recording(&recorder);
         let local = placed(ops);
         let quadric = Quadric { words: [0; quadric::WORDS].map(|_| ops.record(Device::Input, None)) };
-        let middle = Middle::of(ops, &local);
+        let middle = Middle::new(ops, &local);
         let hits = quadric.crossings(ops, &local, &middle).t;
         let points = hits.map(|t| placement::along(ops, local.origin, local.direction, t));
         let ends = points.into_iter().flatten().map(index).collect();
@@ -164,7 +164,7 @@ impl Flow {
         let vector = || [0; 3].map(|_| ops.record(Device::Input, None));
         let local = placed(ops);
         let (from, to) = (vector(), vector());
-        let planes = general::Planes::of(ops, &local, [from, to]);
+        let planes = general::Planes::new(ops, &local, [from, to]);
         let [from, to] = [from, to].map(|corner| general::corner(ops, &local, &planes, corner));
         let crossing = general::crossing(ops, &planes, &from, &to);
         let known = general::Crossing { place: vector(), away: ops.record(Device::Input, None) };
@@ -173,7 +173,7 @@ impl Flow {
     }
 
     /// The flows of the primitives that are no polygons: of a quadric and of an edge.
-    pub fn of_surfaces() -> [Flow; 2] {
+    pub fn surfaces() -> [Flow; 2] {
         [Flow::quadric(), Flow::edge()]
     }
 

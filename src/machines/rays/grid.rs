@@ -62,7 +62,7 @@ impl Grid {
         let mut starts = vec![0u32; lattice.cells() + 1];
         let mut entries = 0;
         for (index, polygon) in polygons.iter().enumerate() {
-            if !lattice.bounds().contains(&Bounds::of(polygon).grown(growth(polygon))) {
+            if !lattice.bounds().contains(&Bounds::new(polygon).grown(growth(polygon))) {
                 return Err(StructureError::Outside { polygon: index as u32 });
             }
             let flow = occupied(&lattice, polygon, &mut |cell| {
@@ -155,7 +155,7 @@ where
     F: FnMut(usize) -> ControlFlow<()>,
 {
     let reach = f64::from(lattice.margin() + growth(polygon));
-    let Bounds { min, max } = Bounds::of(polygon);
+    let Bounds { min, max } = Bounds::new(polygon);
     let first = lattice.cell_of(min.as_dvec3() - reach);
     let last = lattice.cell_of(max.as_dvec3() + reach);
     if first == last {

@@ -228,7 +228,7 @@ impl<S: Fn(&Traced) -> Service> Replay<'_, S> {
     }
 
     fn traced(&self, ray: Ray) -> &Traced {
-        &self.recording.of(&self.recording.samples[ray.sample])[ray.number as usize]
+        &self.recording.get(&self.recording.samples[ray.sample])[ray.number as usize]
     }
 }
 

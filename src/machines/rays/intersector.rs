@@ -13,7 +13,7 @@ use super::ray::Request;
 /// How far outside `[0, 1]` a coordinate may lie. It is then clamped.
 ///
 /// Coordinates are good to 12 bits with [`Commercial`](super::arithmetic::Commercial), as
-/// [`Polygon::of_quad`] sees to, so that a point on the common edge of two polygons can come out up
+/// [`Polygon::from_quad`] sees to, so that a point on the common edge of two polygons can come out up
 /// to 2^−12 outside of both. Without a margin rays would slip through. The overlap is an eighth of
 /// a pixel for a polygon as wide as an image of 512.
 ///
@@ -36,7 +36,7 @@ pub struct IntersectorRay {
 impl IntersectorRay {
     /// The ray of a request. The host knows `r₁ − r₀`, the request's direction, and does not round
     /// it again by way of `r₁`: far from the origin a short direction would lose most of its bits.
-    pub fn of_request(request: &Request) -> IntersectorRay {
+    pub fn from_request(request: &Request) -> IntersectorRay {
         let forward = request.direction.to_array().map(flushed);
         let backward = forward.map(|x| flushed(-x));
         IntersectorRay { r0: request.origin.to_array().map(flushed), forward, backward }
@@ -44,7 +44,7 @@ impl IntersectorRay {
 
     /// The ray through two points, as in the 13-word description of the pipeline (§2.4), with the
     /// differences formed in the hardware's arithmetic.
-    pub fn of_points<O: Operations>(ops: O, r0: [f32; 3], r1: [f32; 3]) -> IntersectorRay {
+    pub fn from_points<O: Operations>(ops: O, r0: [f32; 3], r1: [f32; 3]) -> IntersectorRay {
         let difference = |a: [f32; 3], b: [f32; 3]| [0, 1, 2].map(|i| ops.sub(a[i], b[i]));
         IntersectorRay { r0, forward: difference(r1, r0), backward: difference(r0, r1) }
     }

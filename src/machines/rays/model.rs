@@ -10,7 +10,7 @@
 use super::arithmetic::{Ieee, Operations};
 use super::intersector::{IntersectorRay, Outcome, intersect};
 use super::polygon::{Case, Polygon, PolygonError, Sides, TriangleCorners, WORDS};
-use super::ray::{Found, RayKind, Request};
+use super::ray::{ModelHit, RayKind, Request};
 use super::surfaces::scene::{Held, has_intersector, held};
 use super::surfaces::{Slots, Surface};
 use super::volumes::outline::{Extent, Outline};
@@ -93,11 +93,11 @@ impl Model {
     ///
     /// # Errors
     /// When they take more than 4 GiB; as rendering, where intersection shaders fail.
-    pub fn of_job(scene: &Scene, job: &Job, loaded: &Loaded) -> Result<Self, RenderError> {
-        let mut model = Self::of_meshes(scene)?;
+    pub fn from_job(scene: &Scene, job: &Job, loaded: &Loaded) -> Result<Self, RenderError> {
+        let mut model = Self::from_meshes(scene)?;
         let stop = AtomicBool::new(false);
         let data = loaded.data(&job.program.memory.vectors);
-        let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
+        let tracer = SceneTracer::for_job(job, loaded, &data, &stop)?;
         let (mut unfit, mut different) = (0, 0);
         // It is made in the primitive's own space: instances share it.
         let mut agreeing = HashMap::new();
@@ -105,7 +105,7 @@ impl Model {
         for (number, ((object, id), placed)) in procedural.zip(&job.program.primitives.placed).enumerate() {
             let instance = &scene.shader_instances[id.0 as usize];
             let candidate =
-                |to_world: Mat4| held(instance, to_world).and_then(|held| Candidate::of(held, placed.number));
+                |to_world: Mat4| held(instance, to_world).and_then(|held| Candidate::new(held, placed.number));
             let shader = |rays: &RayBatch| tracer.intersect_primitive(number, rays);
             let mut agrees = || candidate(Mat4::IDENTITY).map(|own| own.agrees(placed.bounds, shader));
             let agrees = *agreeing.entry(id).or_insert_with(&mut agrees);
@@ -142,7 +142,7 @@ impl Model {
     ///
     /// # Errors
     /// When they take more than 4 GiB.
-    pub fn of_meshes(scene: &Scene) -> Result<Self, RenderError> {
+    pub fn from_meshes(scene: &Scene) -> Result<Self, RenderError> {
         let triangles: u64 = scene.objects.iter().map(|o| o.mesh.triangles.len() as u64).sum();
         let needed = triangles * (size_of::<Polygon>() + size_of::<Face>()) as u64;
         if needed > MOST_BYTES {
@@ -203,15 +203,15 @@ impl Model {
 
     /// The hit of a ray on a primitive, if it is nearer than `best`.
     #[inline]
-    pub fn test<O: Operations>(&self, ops: O, index: u32, ray: &IntersectorRay, best: f32) -> Option<Found> {
+    pub fn test<O: Operations>(&self, ops: O, index: u32, ray: &IntersectorRay, best: f32) -> Option<ModelHit> {
         match self.polygons.get(index as usize) {
             Some(polygon) => match intersect(ops, polygon, ray, best) {
-                Outcome::Hit(hit) => Some(Found { index, t: hit.t, point: hit.point }),
+                Outcome::Hit(hit) => Some(ModelHit { index, t: hit.t, point: hit.point }),
                 _ => None,
             },
             None => {
                 let t = self.surface(index)?.intersect(ops, ray, best)?;
-                Some(Found { index, t, point: super::intersector::point(ops, ray, t) })
+                Some(ModelHit { index, t, point: super::intersector::point(ops, ray, t) })
             }
         }
     }
@@ -269,7 +269,7 @@ impl Model {
             let second = (triangle + 1 < mesh.triangles.len()).then(|| pair(corners(triangle), corners(triangle + 1)));
             let number = first + triangle as u32;
             let quad = second.flatten().and_then(|(quad, own, other)| {
-                let polygon = Polygon::of_quad(oriented(quad, mirrored), sides).ok().filter(needs_no_root)?;
+                let polygon = Polygon::from_quad(oriented(quad, mirrored), sides).ok().filter(needs_no_root)?;
                 let maps = [own, other].map(|map| map.map(|c| mirrored_corner(c, mirrored)));
                 Some((polygon, oriented(quad, mirrored), [(number, maps[0]), (number + 1, maps[1])]))
             });
@@ -282,9 +282,9 @@ impl Model {
             let vertices = corners(triangle);
             let [a, b, c] = vertices;
             let ordered = if mirrored { [a, c, b] } else { vertices };
-            match Polygon::of_triangle(ordered, sides) {
+            match Polygon::from_triangle(ordered, sides) {
                 Ok(polygon) => {
-                    let corners = TriangleCorners::of(ordered).corners;
+                    let corners = TriangleCorners::new(ordered).corners;
                     let corner = |p: Vec3| corners.iter().position(|&q| q == p).unwrap_or(0) as u8;
                     let map = (number, vertices.map(corner));
                     self.polygons.push(polygon);
@@ -305,7 +305,7 @@ impl Model {
     }
 
     /// The triangle of the scene that a hit lies on.
-    pub fn resolve(&self, found: &Found) -> Resolved {
+    pub fn resolve(&self, found: &ModelHit) -> Resolved {
         match self.faces.get(found.index as usize) {
             Some(face) => face.resolve(found.point),
             None => {
@@ -331,7 +331,7 @@ struct Candidate {
 
 impl Candidate {
     /// `None` where a quadrilateral is none that the hardware can hold.
-    fn of(held: Held, primitive: u32) -> Option<Self> {
+    fn new(held: Held, primitive: u32) -> Option<Self> {
         let mut candidate = Self { polygons: Vec::new(), surface: None, primitive };
         match held {
             Held::Surface(surface, extent) => candidate.surface = Some((surface, extent)),
@@ -346,7 +346,7 @@ impl Candidate {
 
     /// The nearest hit of a ray, in single precision.
     fn hit(&self, request: &Request) -> Option<f32> {
-        let ray = IntersectorRay::of_request(request);
+        let ray = IntersectorRay::from_request(request);
         let polygons =
             self.polygons.iter().filter_map(|(polygon, _)| match intersect(Ieee, polygon, &ray, request.limit) {
                 Outcome::Hit(hit) => Some(hit.t),
@@ -416,13 +416,13 @@ const DIFFERENT: f32 = 0.03;
 
 /// A planar convex quadrilateral as one polygon, or as two where its coordinates need roots.
 fn quadrilateral(corners: [Vec3; 4]) -> Result<Vec<(Polygon, [Vec3; 4])>, PolygonError> {
-    let whole = match Polygon::of_quad(corners, Sides::Two) {
+    let whole = match Polygon::from_quad(corners, Sides::Two) {
         Ok(polygon) if needs_no_root(&polygon) => return Ok(vec![(polygon, corners)]),
         Ok(_) | Err(PolygonError::NearlyParallel) => corners,
         Err(error) => return Err(error),
     };
     let [a, b, c, d] = whole;
-    let half = |corners| Ok((Polygon::of_triangle(corners, Sides::Two)?, TriangleCorners::of(corners).corners));
+    let half = |corners| Ok((Polygon::from_triangle(corners, Sides::Two)?, TriangleCorners::new(corners).corners));
     [[a, b, c], [c, d, a]].into_iter().map(half).collect()
 }
 
@@ -555,14 +555,14 @@ mod tests {
     fn triangles_of_a_square_make_one_polygon_that_knows_both() {
         for placement in [Mat4::IDENTITY, Mat4::from_scale(Vec3::new(-2.0, 1.0, 1.0))] {
             let scene = scene_of(vec![(square(), MeshSpace::Object, placement)]);
-            let model = Model::of_meshes(&scene).expect("it fits");
+            let model = Model::from_meshes(&scene).expect("it fits");
             assert_eq!((model.polygons.len(), model.left_out.len()), (2, 0));
             let mesh = square();
             for step in 0..100 {
                 let [u, v] = [(step % 10) as f32 / 9.0, (step / 10) as f32 / 9.0];
                 for polygon in 0..2 {
                     let expected = bilinear(model.faces[polygon as usize].corners, [u, v]);
-                    let hit = model.resolve(&Found { index: polygon, t: 1.0, point: expected.to_array() });
+                    let hit = model.resolve(&ModelHit { index: polygon, t: 1.0, point: expected.to_array() });
                     let [a, b, c] = mesh.corners(hit.primitive as usize).map(|p| placement.transform_point3(p));
                     let point = a + (b - a) * hit.u + (c - a) * hit.v;
                     assert!(point.distance(expected) < 1e-5, "{u} {v}: {point} {expected}");
@@ -585,11 +585,11 @@ mod tests {
         mesh.triangles.insert(0, [0, 1, 1]);
         let world = (mesh, MeshSpace::World, Mat4::IDENTITY);
         let scene = scene_of(vec![(square(), MeshSpace::Object, Mat4::IDENTITY), world]);
-        let model = Model::of_meshes(&scene).expect("it fits");
+        let model = Model::from_meshes(&scene).expect("it fits");
         assert!(model.left_out[0].starts_with("1 triangles"), "{:?}", model.left_out);
         // Objects in world space come first.
         let at = |index: u32| bilinear(model.faces[index as usize].corners, [0.2; 2]).to_array();
-        let primitive = |index| model.resolve(&Found { index, t: 0.0, point: at(index) }).primitive;
+        let primitive = |index| model.resolve(&ModelHit { index, t: 0.0, point: at(index) }).primitive;
         let primitives: Vec<u32> = (0..4).map(primitive).collect();
         assert_eq!(primitives, [1, 3, 4, 6]);
         assert_eq!(model.objects, [(1, 0..2), (0, 2..4)]);

@@ -117,8 +117,8 @@ impl Polygon {
     /// diameter, not convex, or if opposite edges are nearly parallel. The last happens to most
     /// quadrilaterals without parallel edges. The answer to all but the first is two
     /// [triangles](Self::of_triangle), though not with the same `u` and `v`.
-    pub fn of_quad(corners: [Vec3; 4], sides: Sides) -> Result<Polygon, PolygonError> {
-        Polygon::of_quad_for(Unit::Commercial, corners, sides)
+    pub fn from_quad(corners: [Vec3; 4], sides: Sides) -> Result<Polygon, PolygonError> {
+        Polygon::from_quad_for(Unit::Commercial, corners, sides)
     }
 
     /// The quadrilateral with those corners for hardware with that arithmetic.
@@ -131,12 +131,12 @@ impl Polygon {
     /// # Errors
     ///
     /// As [`of_quad`](Self::of_quad).
-    pub fn of_quad_for(unit: Unit, corners: [Vec3; 4], sides: Sides) -> Result<Polygon, PolygonError> {
+    pub fn from_quad_for(unit: Unit, corners: [Vec3; 4], sides: Sides) -> Result<Polygon, PolygonError> {
         let root_error = match unit {
             Unit::Commercial => COMMERCIAL_ROOT,
             Unit::Custom | Unit::Ieee => FULL_ROOT,
         };
-        of_corners(corners.map(Vec3::as_dvec3), sides, root_error)
+        polygon_from_corners(corners.map(Vec3::as_dvec3), sides, root_error)
     }
 
     /// A triangle as the quadrilateral with the corners of [`TriangleCorners`], without roots:
@@ -145,8 +145,8 @@ impl Polygon {
     /// # Errors
     ///
     /// If the triangle is degenerate.
-    pub fn of_triangle(corners: [Vec3; 3], sides: Sides) -> Result<Polygon, PolygonError> {
-        let [a, b, c] = TriangleCorners::of(corners).rotated(corners).map(Vec3::as_dvec3);
+    pub fn from_triangle(corners: [Vec3; 3], sides: Sides) -> Result<Polygon, PolygonError> {
+        let [a, b, c] = TriangleCorners::new(corners).rotated(corners).map(Vec3::as_dvec3);
         let (from, to) = (c - b, a - b);
         let normal = from.cross(to);
         let diameter = from.length().max(to.length()).max((a - c).length());
@@ -207,7 +207,7 @@ pub struct TriangleCorners {
 impl TriangleCorners {
     /// The corners of a triangle. Of equally long sides, the one from the last corner to the first
     /// comes first, then the one from the first to the second.
-    pub fn of(triangle: [Vec3; 3]) -> TriangleCorners {
+    pub fn new(triangle: [Vec3; 3]) -> TriangleCorners {
         let length = |first: usize| triangle[first].distance_squared(triangle[(first + 2) % 3]);
         let first = if length(1) > length(0) { 1 } else { 0 };
         let first = if length(2) > length(first) { 2 } else { first };
@@ -242,7 +242,7 @@ pub struct NormalPatch {
 
 impl NormalPatch {
     /// From the normals of the corners, in the order of the corners: `[n₀₀, n₁₀, n₁₁, n₀₁]`.
-    pub fn of_corners([n00, n10, n11, n01]: [Vec3; 4]) -> NormalPatch {
+    pub fn from_corners([n00, n10, n11, n01]: [Vec3; 4]) -> NormalPatch {
         NormalPatch { n_a: n00 - n01 + n11 - n10, n_b: n10 - n00, n_c: n01 - n00, n_d: n00 }
     }
 
@@ -258,7 +258,7 @@ pub fn bilinear([p00, p10, p11, p01]: [Vec3; 4], [u, v]: [f32; 2]) -> Vec3 {
 }
 
 /// The words of a quadrilateral for hardware with that relative error of roots.
-fn of_corners(corners: [DVec3; 4], sides: Sides, root_error: f64) -> Result<Polygon, PolygonError> {
+fn polygon_from_corners(corners: [DVec3; 4], sides: Sides, root_error: f64) -> Result<Polygon, PolygonError> {
     let [p00, p10, p11, p01] = corners;
     let edges = [p10 - p00, p11 - p10, p01 - p11, p00 - p01];
     let diagonals = [p11 - p00, p01 - p10];

@@ -28,7 +28,7 @@ pub struct Request {
 /// A hit as the hardware reports it (Ullner 1983, §2.3.1). The thesis also has `u` and `v`, of 12
 /// bits; the host takes the place on the polygon from the point, of 24.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct ModelHit {
     /// Number of the primitive in the hardware's memory.
     pub index: u32,
     /// Distance in units of the ray's direction.

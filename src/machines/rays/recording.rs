@@ -7,7 +7,7 @@
 //! hit arrives, so the replay needs no shaders.
 
 use super::model::Model;
-use super::ray::{Found, RayKind, Request};
+use super::ray::{ModelHit, RayKind, Request};
 use super::surfaces::Slots;
 use glam::Vec2;
 use shadewright_bvh::ray::{Hit, lanes};
@@ -60,7 +60,7 @@ impl Work {
 pub trait Finder: Sync {
     /// The nearest hit, of equal distances that of the lower polygon; or any hit, for a ray that
     /// asks for that.
-    fn find(&self, request: &Request) -> (Option<Found>, Work);
+    fn find(&self, request: &Request) -> (Option<ModelHit>, Work);
 }
 
 /// A ray that was traced.
@@ -69,7 +69,7 @@ pub struct Traced {
     /// The ray.
     pub request: Request,
     /// The hit, if there is one.
-    pub hit: Option<Found>,
+    pub hit: Option<ModelHit>,
     /// The work of finding the hit.
     pub work: Work,
 }
@@ -146,7 +146,7 @@ pub struct Recording {
 
 impl Recording {
     /// The rays of a sample, in the order of its shaders.
-    pub fn of(&self, sample: &SampleRays) -> &[Traced] {
+    pub fn get(&self, sample: &SampleRays) -> &[Traced] {
         &self.rays[sample.first as usize..][..sample.count as usize]
     }
 
@@ -154,7 +154,7 @@ impl Recording {
     pub fn totals(&self) -> Totals {
         let mut sums = Totals::default();
         for sample in &self.samples {
-            for (number, ray) in self.of(sample).iter().enumerate() {
+            for (number, ray) in self.get(sample).iter().enumerate() {
                 match (ray.request.kind, number) {
                     (RayKind::Any, _) => sums.shadow += 1,
                     (RayKind::Nearest, 0) => sums.vision += 1,
@@ -221,7 +221,7 @@ pub fn record(subject: &Subject<'_>, finder: &impl Finder, progress: Progress<'_
                 Ok(colors)
             };
             let (film, _) = sampler.film(&mut colors, progress)?;
-            Samples::of(job).develop(&film, loaded)?
+            Samples::new(job).develop(&film, loaded)?
         }
     };
     Ok(Recording { image, samples, rays })

@@ -124,7 +124,7 @@ pub fn tests_of_pixels(recording: &Recording) -> Vec<u64> {
     let mut cost = vec![0; width * recording.image.height as usize];
     for sample in &recording.samples {
         let [x, y] = sample.sample.pixel;
-        let tests = recording.of(sample).iter().map(|ray| u64::from(ray.work.tests + ray.work.slots.all()));
+        let tests = recording.get(sample).iter().map(|ray| u64::from(ray.work.tests + ray.work.slots.all()));
         cost[y as usize * width + x as usize] += tests.sum::<u64>();
     }
     cost

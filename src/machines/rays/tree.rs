@@ -32,7 +32,7 @@ mod tests;
 
 use self::exploring::Affinity;
 use self::lookups::Lookup;
-use super::ray::{Found, Request};
+use super::ray::{ModelHit, Request};
 use super::recording::Work;
 use shadewright_image::Image;
 use shadewright_render::rpu::Loaded;
@@ -51,7 +51,7 @@ pub const NO_RAY: u32 = u32::MAX;
 
 /// The purpose of a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RayPurpose {
     /// It brings the color of what it hits: a camera's, or one for reflection or refraction.
     Vision,
     /// It continues a vision ray behind a surface that is not opaque.
@@ -67,7 +67,7 @@ pub struct Ray {
     /// The ray. One that continues another starts just behind the surface.
     pub request: Request,
     /// The purpose of the ray.
-    pub kind: Kind,
+    pub kind: RayPurpose,
     /// The ray at whose hit it starts, or [`NO_RAY`].
     pub parent: u32,
     /// Index of its sample.
@@ -77,7 +77,7 @@ pub struct Ray {
     /// `c`: by how much what it brings counts; of a shadow ray, what it adds if it arrives.
     pub color: [f32; 3],
     /// The hit, in terms of `request`.
-    pub hit: Option<Found>,
+    pub hit: Option<ModelHit>,
     /// The work of finding the hit.
     pub work: Work,
     /// The result that is sent to the pixel: color, and the share of the pixel's alpha. At a hit
@@ -171,7 +171,7 @@ impl RayTree {
     /// # Errors
     /// As rendering.
     pub fn image(&self, job: &Job, loaded: &Loaded) -> Result<Image, RenderError> {
-        let samples = Samples::of(job);
+        let samples = Samples::new(job);
         let mut film = samples.film()?;
         for (sample, color) in self.samples.iter().zip(self.colors()) {
             samples.expose(&mut film, sample.number, color);

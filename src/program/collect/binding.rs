@@ -16,7 +16,7 @@ use shadewright_ir::Module;
 use shadewright_lang::ShaderRef;
 use shadewright_lang::rtsl::Scratch;
 use shadewright_lang::rtsl::state::Method;
-use shadewright_scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind, Unusable};
+use shadewright_scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderRole, Unusable};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -134,7 +134,7 @@ impl<'a> Binder<'a> {
             return known.clone();
         }
         let default = ShaderInstance {
-            kind: ShaderKind::Surface,
+            kind: ShaderRole::Surface,
             shader: ShaderRef::new(of_integrator.unwrap_or(DEFAULT_SURFACE)),
             params: Vec::new(),
             to_world: Mat4::IDENTITY,
@@ -165,7 +165,7 @@ impl<'a> Binder<'a> {
 
     /// The instance that gives the parameters of a material that is a primitive, too.
     fn as_material(&self, id: ShaderId) -> ShaderInstance {
-        ShaderInstance { kind: ShaderKind::Surface, ..self.scene.shader_instances[id.0 as usize].clone() }
+        ShaderInstance { kind: ShaderRole::Surface, ..self.scene.shader_instances[id.0 as usize].clone() }
     }
 
     fn material_of_primitive(&mut self, id: ShaderId) -> Option<Arc<Instance>> {
@@ -190,7 +190,7 @@ impl<'a> Binder<'a> {
         // The parameters of others are constants in their code.
         let is_split = matches!(
             instance.kind,
-            ShaderKind::Surface | ShaderKind::Light | ShaderKind::Volume | ShaderKind::Displacement
+            ShaderRole::Surface | ShaderRole::Light | ShaderRole::Volume | ShaderRole::Displacement
         );
         let shader = if is_split { self.shaders.split(shader) } else { shader };
         let shader = self.shared(shader);

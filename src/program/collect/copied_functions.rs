@@ -25,7 +25,7 @@ pub struct LightMessages {
 
 impl LightMessages {
     /// The messages of a module, whose shaders have these string parameters.
-    pub fn of<'a>(module: &Module, strings: impl Iterator<Item = &'a Arc<str>>) -> Self {
+    pub fn new<'a>(module: &Module, strings: impl Iterator<Item = &'a Arc<str>>) -> Self {
         let mut messages = Self::default();
         let mut exclude = |string: &str| messages.excluded.extend(string.strip_prefix('-').map(Arc::from));
         strings.for_each(|string| exclude(string));
@@ -56,7 +56,7 @@ pub fn coshader_calls(module: &Module) -> BTreeSet<Arc<str>> {
 pub(crate) fn copied(module: &Module) -> HashSet<Arc<str>> {
     let asked = [Intrinsic::VolumePass, Intrinsic::VolumeAny, Intrinsic::RayDepth];
     let mut called: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().chain(asked).map(Arc::from).collect();
-    called.extend(LightMessages::of(module, std::iter::empty()).types.into_keys());
+    called.extend(LightMessages::new(module, std::iter::empty()).types.into_keys());
     called.extend(coshader_calls(module));
     let mut copied = callers_of(&module.functions, called);
     copied.extend(module.functions.iter().filter(|f| is_core_of_object(f)).map(|f| f.name.clone()));

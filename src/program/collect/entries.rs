@@ -27,7 +27,7 @@ pub struct SpecializationKey {
 
 impl SpecializationKey {
     /// That of an object.
-    pub fn of(object: &Object) -> Self {
+    pub fn new(object: &Object) -> Self {
         let attributes = &object.attributes;
         Self {
             lights: object.lights.clone(),
@@ -39,7 +39,7 @@ impl SpecializationKey {
 
     /// That of an object which no light illuminates.
     pub fn unlit(object: &Object) -> Self {
-        Self { lights: Arc::new([]), ..Self::of(object) }
+        Self { lights: Arc::new([]), ..Self::new(object) }
     }
 }
 
@@ -63,17 +63,17 @@ impl SpecializationKeys {
     }
 
     /// The number of the key of an object; the scene that it belongs to lives as long as this.
-    pub fn of_object(&mut self, object: &Object) -> usize {
+    pub fn intern(&mut self, object: &Object) -> usize {
         let lists = Self::lists(object);
         if let Some(known) = self.of_lists.get(&lists) {
             return *known;
         }
-        let number = self.number(SpecializationKey::of(object));
+        let number = self.number(SpecializationKey::new(object));
         self.of_lists.insert(lists, number);
         number
     }
 
-    /// True if [`SpecializationKeys::of_object`] had an object with the same lists.
+    /// True if [`SpecializationKeys::intern`] had an object with the same lists.
     pub fn has(&self, object: &Object) -> bool {
         self.of_lists.contains_key(&Self::lists(object))
     }

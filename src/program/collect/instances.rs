@@ -10,7 +10,7 @@ use shadewright_ir::abi::{Input, Query};
 use shadewright_ir::passes::uniform::Piece;
 use shadewright_ir::{Const, FunctionBuilder, Param, Type, Value};
 use shadewright_lang::strings::StringExpr;
-use shadewright_scene::{self as scene, Object, ParamValue, Scene, ShaderInstance, ShaderKind};
+use shadewright_scene::{self as scene, Object, ParamValue, Scene, ShaderInstance, ShaderRole};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -178,7 +178,7 @@ impl Instance {
     }
 
     /// The same parameters for another method of the object.
-    pub fn of_method(&self, shader: CompiledShader) -> Self {
+    pub fn for_method(&self, shader: CompiledShader) -> Self {
         Self { shader: Arc::new(shader), ..self.clone() }
     }
 
@@ -387,7 +387,7 @@ fn uniform_places(shader: &CompiledShader, first: u32) -> UniformPlaces {
 fn own_name<'a>(shader: &'a CompiledShader, instance: &ShaderInstance, name: &'a str) -> &'a str {
     const BACKGROUND: [&str; 3] = ["background", "bgcolor", "color"];
     let is_own = |name: &str| shader.params.iter().any(|p| p.name == name);
-    if instance.kind != ShaderKind::Imager || instance.shader.name() != BACKGROUND[0] || is_own(name) {
+    if instance.kind != ShaderRole::Imager || instance.shader.name() != BACKGROUND[0] || is_own(name) {
         return name;
     }
     let mut synonyms = BACKGROUND.into_iter().filter(|_| BACKGROUND.contains(&name));

@@ -36,12 +36,12 @@ pub struct Scattering {
 impl MaterialMethods {
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        self.of_scattering().chain(&self.emission).chain(&self.opacity)
+        self.scattering().chain(&self.emission).chain(&self.opacity)
     }
 
     /// The methods that are evaluated several times at one shading point.
     pub fn evaluated_repeatedly(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        self.of_scattering().chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
+        self.scattering().chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
     }
 
     /// An instance of the method that shades, and these, with one block.
@@ -58,7 +58,7 @@ impl MaterialMethods {
         (surface, Self { scattering, emission, opacity })
     }
 
-    fn of_scattering(&self) -> impl Iterator<Item = &Arc<Instance>> {
+    fn scattering(&self) -> impl Iterator<Item = &Arc<Instance>> {
         self.scattering.iter().flat_map(|s| [&s.bsdf, &s.sample, &s.pdf])
     }
 }

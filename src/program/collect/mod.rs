@@ -24,7 +24,7 @@ pub mod string_origins;
 pub mod uniform_code;
 
 use crate::collect::primvars::{PrimvarMismatches, StoredPrimvars, parameters_of};
-use crate::options::{Failure, LinkOptions, Stage};
+use crate::options::{Failure, LinkOptions, ProgramPurpose};
 use crate::records::ProceduralRecord;
 use crate::records::visibility;
 use crate::records::{ParamBlock, RecordLayout};
@@ -38,7 +38,7 @@ use procedural::{BoundPrimitive, PrimitiveCores};
 use room::Room;
 use shader_library::{CompiledFunction, ShaderLibrary};
 use shadewright_base::text::diagnostics::Diagnostics;
-use shadewright_generators::transport::{Kind, Transport};
+use shadewright_generators::transport::{Transport, TransportKind};
 use shadewright_scene::{Integrator, Object, Scene, ShaderId, Visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub fn collect(
 ) -> Result<Collected, Failure> {
     // A variable is shown where camera rays meet surfaces: no path continues from there.
     let traces_paths =
-        scene.integrator == Integrator::Path && options.stage == Stage::Image && options.output.is_none();
+        scene.integrator == Integrator::Path && options.stage == ProgramPurpose::Image && options.output.is_none();
     let mut binder = Binder::new(scene, shaders, diagnostics);
     let mut lights = binder.lights();
     let volumes: BTreeMap<_, _> =
@@ -160,7 +160,7 @@ pub fn collect(
     if !unusable.is_empty() || diagnostics.has_errors() {
         return Err(Failure::Unusable(unusable));
     }
-    let kind = if traces_paths { Kind::Paths } else { Kind::Compositing };
+    let kind = if traces_paths { TransportKind::Paths } else { TransportKind::Compositing };
     let transport = Transport { kind, has_mattes: visibility::has_matte(scene) };
     add_library(shaders, transport, is_selective, diagnostics);
     Ok(Collected {
@@ -238,7 +238,7 @@ fn bind_objects(
     let mut room = Room::new(binder.module());
     let shaders: Vec<Vec<Arc<Instance>>> =
         surfaces.iter().zip(displacements).map(|(s, d)| s.iter().chain(d).cloned().collect()).collect();
-    let stored = StoredPrimvars::of(scene, &shaders);
+    let stored = StoredPrimvars::new(scene, &shaders);
     let mut mismatches = PrimvarMismatches::default();
     let mut opacities = Opacities::default();
     let mut needed = Needed::default();
@@ -246,13 +246,13 @@ fn bind_objects(
     {
         let Some(surface) = surface else { continue };
         let attributes = &object.attributes;
-        if !needed.specializations.has(object) && !room.take_key(SpecializationKey::of(object), lights) {
+        if !needed.specializations.has(object) && !room.take_key(SpecializationKey::new(object), lights) {
             room.leave_out(number, object);
             continue;
         }
-        let specialization = needed.specializations.of_object(object);
+        let specialization = needed.specializations.intern(object);
         for shader in std::iter::once(surface).chain(displacement) {
-            binder.remark(mismatches.of(object, shader));
+            binder.remark(mismatches.check(object, shader));
         }
         let own_layout = stored.layout(object);
         let mut layout = if layouts_are_fixed { own_layout } else { own_layout.general(object) };

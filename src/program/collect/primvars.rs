@@ -52,7 +52,7 @@ pub struct StoredPrimvars {
 
 impl StoredPrimvars {
     /// Of a scene whose objects have these shaders.
-    pub fn of(scene: &Scene, shaders: &[Vec<Arc<Instance>>]) -> Self {
+    pub fn new(scene: &Scene, shaders: &[Vec<Arc<Instance>>]) -> Self {
         let mut numbers: HashMap<*const Mesh, (&Mesh, BTreeSet<usize>)> = HashMap::new();
         for (object, shaders) in scene.objects.iter().zip(shaders).filter(|(o, _)| !o.mesh.primvars.is_empty()) {
             let is_read = |p: &Primvar| {
@@ -69,7 +69,7 @@ impl StoredPrimvars {
     /// How the records of an object lie.
     pub fn layout(&self, object: &Object) -> RecordLayout {
         let primvars = self.by_mesh.get(&Arc::as_ptr(&object.mesh)).cloned().unwrap_or_default();
-        RecordLayout::of(object, primvars)
+        RecordLayout::new(object, primvars)
     }
 }
 
@@ -159,7 +159,7 @@ pub struct PrimvarMismatches {
 
 impl PrimvarMismatches {
     /// The warnings of one object.
-    pub fn of(&mut self, object: &Object, instance: &Instance) -> Vec<Diagnostic> {
+    pub fn check(&mut self, object: &Object, instance: &Instance) -> Vec<Diagnostic> {
         let mut remarks = Vec::new();
         for primvar in &object.mesh.primvars {
             let kind = &primvar.kind;

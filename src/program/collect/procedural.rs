@@ -99,7 +99,7 @@ impl BoundPrimitive {
             d.hint("`computeBounds` sets the corners rt_BoundMin and rt_BoundMax, in the space where the primitive is declared")
         })?;
         let parts = shaders.sample.iter().chain(shaders.at_hit.iter().map(|(_, shader)| shader));
-        let parts = parts.map(|shader| intersect.of_method(shader.clone()));
+        let parts = parts.map(|shader| intersect.for_method(shader.clone()));
         let (intersect, parts) = (*intersect).clone().with_methods(parts.collect());
         let (intersect, mut parts) = (Arc::new(intersect), parts.into_iter().map(Arc::new));
         let sample = shaders.sample.and_then(|_| parts.next());

@@ -13,14 +13,14 @@ use shadewright_lang::rtsl::state::{Interface, Method};
 use shadewright_lang::rtsl::types::{Reference, Type};
 use shadewright_lang::rtsl::{AtHit, FunctionId, Object, Scratch, Unit, build};
 use shadewright_lang::{ShaderRef, registry};
-use shadewright_scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
+use shadewright_scene::{ParamValue, Scene, ShaderInstance, ShaderRole};
 use std::sync::Arc;
 
 /// How deep objects may refer to objects.
 const MAX_DEPTH: usize = 32;
 
 /// An object that a scene names, as far as its code depends on it.
-struct Found {
+struct ResolvedObject {
     object: Object,
     unit: Arc<Unit>,
     /// The parameters that are given, by their whole names.
@@ -29,7 +29,7 @@ struct Found {
     shape: String,
 }
 
-impl Found {
+impl ResolvedObject {
     /// The object, whose material finds this in `scratch` variables.
     fn with(mut self, scratch: Scratch) -> Self {
         self.object.scratch = scratch;
@@ -51,13 +51,13 @@ struct Above<'a> {
 }
 
 /// The method that the renderer calls for a kind of shader.
-fn method(kind: ShaderKind) -> Option<Method> {
+fn method(kind: ShaderRole) -> Option<Method> {
     match kind {
-        ShaderKind::Surface => Some(Method::Shade),
-        ShaderKind::Light => Some(Method::Illumination),
-        ShaderKind::Camera => Some(Method::GenerateRay),
-        ShaderKind::Primitive => Some(Method::Intersect),
-        ShaderKind::Volume | ShaderKind::Displacement | ShaderKind::Imager | ShaderKind::CoShader => None,
+        ShaderRole::Surface => Some(Method::Shade),
+        ShaderRole::Light => Some(Method::Illumination),
+        ShaderRole::Camera => Some(Method::GenerateRay),
+        ShaderRole::Primitive => Some(Method::Intersect),
+        ShaderRole::Volume | ShaderRole::Displacement | ShaderRole::Imager | ShaderRole::CoShader => None,
     }
 }
 
@@ -153,7 +153,7 @@ impl ShaderLibrary {
     /// The core of a method of an object that was found, made once.
     fn made(
         &mut self,
-        found: &Found,
+        found: &ResolvedObject,
         instance: &ShaderInstance,
         method: Method,
     ) -> Result<CompiledShader, Diagnostics> {
@@ -167,7 +167,7 @@ impl ShaderLibrary {
     }
 
     /// A name for a core that no other has.
-    fn core_name(&self, found: &Found, what: &str) -> String {
+    fn core_name(&self, found: &ResolvedObject, what: &str) -> String {
         self.free_core_name(found.unit.file.class_name(found.object.class), what)
     }
 
@@ -184,7 +184,7 @@ impl ShaderLibrary {
     }
 
     /// The object that an instance names.
-    fn found(&mut self, scene: &Scene, instance: &ShaderInstance) -> Result<Found, Diagnostics> {
+    fn found(&mut self, scene: &Scene, instance: &ShaderInstance) -> Result<ResolvedObject, Diagnostics> {
         self.found_below(scene, instance, &Above { path: "", given: &[], depth: 0 })
     }
 
@@ -194,7 +194,7 @@ impl ShaderLibrary {
         scene: &Scene,
         instance: &ShaderInstance,
         above: &Above<'_>,
-    ) -> Result<Found, Diagnostics> {
+    ) -> Result<ResolvedObject, Diagnostics> {
         let Above { path, depth, .. } = *above;
         if !instance.shader.is_class() {
             let d = Diagnostic::error(format!("`{}` is not a class", instance.shader));
@@ -209,7 +209,7 @@ impl ShaderLibrary {
         let class = named_class(&unit, &instance.shader).map_err(|d| at_instance(instance, d))?;
         check_role(&unit, class, instance.kind).map_err(|d| at_instance(instance, d))?;
         let constructor = chosen(&unit, class, instance).map_err(|d| at_instance(instance, d))?;
-        let mut found = Found {
+        let mut found = ResolvedObject {
             object: Object { constructor, ..Object::alone(&unit.file, class) },
             unit: unit.clone(),
             params: Vec::new(),
@@ -320,7 +320,7 @@ fn role(interface: Interface) -> (&'static str, &'static str) {
 
 /// True if a class has the role that a scene uses it in: a primitive needs the interface, the
 /// others only the method.
-fn check_role(unit: &Unit, class: usize, kind: ShaderKind) -> Result<(), Diagnostic> {
+fn check_role(unit: &Unit, class: usize, kind: ShaderRole) -> Result<(), Diagnostic> {
     let Some(method) = method(kind) else { return Ok(()) };
     let interface = method.interface();
     let interfaces = &unit.file.classes[class].interfaces;
@@ -373,7 +373,13 @@ fn chosen(unit: &Unit, class: usize, instance: &ShaderInstance) -> Result<Option
 }
 
 /// True if an object is what a reference may refer to.
-fn check(unit: &Unit, reference: Reference, child: &Found, name: &str, handle: &str) -> Result<(), Diagnostic> {
+fn check(
+    unit: &Unit,
+    reference: Reference,
+    child: &ResolvedObject,
+    name: &str,
+    handle: &str,
+) -> Result<(), Diagnostic> {
     let class = &child.object.file.classes[child.object.class];
     let fits = match reference {
         Reference::Interface(interface) => class.interfaces.contains(&interface),

@@ -21,7 +21,7 @@ use shadewright_ir::passes::Pipeline;
 use shadewright_ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use shadewright_lang::coshaders::ARROW;
 use shadewright_lang::outline::Outline;
-use shadewright_lang::preprocess::Options as PreprocessOptions;
+use shadewright_lang::preprocess::PreprocessOptions;
 use shadewright_lang::rtsl::{self, Object};
 use shadewright_lang::stdlib;
 use shadewright_lang::strings::StringExpr;
@@ -29,7 +29,7 @@ use shadewright_lang::types::{MAX_ARRAY, SourceType, StorageClass};
 use shadewright_lang::unit::{FunctionInfo, LightKind, ShaderInfo, ShaderUnit};
 use shadewright_lang::{self as lang, Language, Lengths, Naming, ShaderRef, registry};
 use shadewright_scene::{
-    self as scene, FileAccess, FileError, RayFunction, Scene, ShaderInstance, ShaderKind, hints_of_places,
+    self as scene, FileAccess, FileError, RayFunction, Scene, ShaderInstance, ShaderRole, hints_of_places,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -131,7 +131,7 @@ impl CompiledParam {
 
 impl CompiledShader {
     /// That of an object of an RTSL class.
-    fn of_object(built: rtsl::Built) -> Self {
+    fn from_object(built: rtsl::Built) -> Self {
         let unit = Arc::new(built.module);
         let (core_params, core_results) =
             unit.function(&built.core).map(|f| (f.params.clone(), f.results.clone())).unwrap_or_default();
@@ -332,7 +332,7 @@ pub fn space_input(name: &str, ty: Type, spaces: Spaces) -> Const {
 pub(crate) struct CompiledFile {
     module: Arc<Module>,
     outlines: Vec<Outline>,
-    shaders: Vec<(ShaderKind, String, CompiledShader)>,
+    shaders: Vec<(ShaderRole, String, CompiledShader)>,
     /// The methods of co-shaders: a class, the name of a method, and its core.
     methods: Vec<(Arc<str>, Arc<str>, CompiledShader)>,
     functions: Vec<CompiledFunction>,
@@ -363,7 +363,7 @@ pub struct ShaderLibrary {
     /// The files of the search path, once a shader was needed that no file has the name of.
     others: Option<SearchedFiles>,
     /// The names of the files that define the shaders.
-    holders: HashMap<(ShaderKind, ShaderRef), String>,
+    holders: HashMap<(ShaderRole, ShaderRef), String>,
     /// The files that this program uses.
     taken: HashMap<Key, Result<Arc<CompiledFile>, Diagnostics>>,
     module: Module,
@@ -454,7 +454,7 @@ impl ShaderLibrary {
     /// # Errors
     /// None, unless the library itself is wrong.
     pub fn add_standard(&mut self, functions: &[&str]) -> Result<(), Diagnostics> {
-        let options = lang::Options { debug: self.units.options().debug, ..Default::default() };
+        let options = lang::FrontEndOptions { debug: self.units.options().debug, ..Default::default() };
         let unit = stdlib::compile(&mut self.sources, functions, &options)?;
         self.outlines.extend(unit.outlines);
         self.module.absorb(unit.module);
@@ -679,7 +679,7 @@ impl ShaderLibrary {
     }
 
     /// How files are compiled for this program.
-    fn language_options(&self, lengths: Lengths) -> lang::Options {
+    fn language_options(&self, lengths: Lengths) -> lang::FrontEndOptions {
         let CompileOptions { folders, headers, defines, host, .. } = self.units.options();
         let &CompileOptions { debug, world_is_named, missing_are_zero, current_is_open, .. } = self.units.options();
         let include_paths = folders.iter().chain(headers).cloned().collect();
@@ -687,7 +687,7 @@ impl ShaderLibrary {
         let preprocess =
             PreprocessOptions { include_paths, allowed_roots, defines: defines.clone(), ..Default::default() };
         let host = host.clone();
-        lang::Options { preprocess, debug, world_is_named, missing_are_zero, current_is_open, lengths, host }
+        lang::FrontEndOptions { preprocess, debug, world_is_named, missing_are_zero, current_is_open, lengths, host }
     }
 
     /// True if an object of the scene may have a string of its own for a parameter.
@@ -715,7 +715,7 @@ impl ShaderLibrary {
 
     /// Keeps a lowered method of an object.
     pub(crate) fn keep_object(&mut self, key: String, object: &Object, built: rtsl::Built) -> CompiledShader {
-        let shader = CompiledShader::of_object(built);
+        let shader = CompiledShader::from_object(built);
         self.module.absorb((*shader.unit).clone());
         self.units.insert_core(key.clone(), object, shader.clone());
         self.objects.insert(key, shader.clone());

@@ -9,7 +9,7 @@ use shadewright_base::scan::{RawKind, scan};
 use shadewright_base::text::diagnostics::Diagnostics;
 use shadewright_base::text::source::{FileId, SourceMap};
 use shadewright_lang::Language;
-use shadewright_scene::{FileAccess, ShaderKind};
+use shadewright_scene::{FileAccess, ShaderRole};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,14 +61,14 @@ impl SearchedFiles {
     }
 
     /// The names of the files that define a shader, in order.
-    pub fn defining(&self, kind: ShaderKind, name: &str) -> Vec<&str> {
+    pub fn defining(&self, kind: ShaderRole, name: &str) -> Vec<&str> {
         let defining = self.files.iter().filter(|(_, text)| text.contains(name) && defines(text, kind, name));
         defining.map(|(file, _)| &**file).collect()
     }
 }
 
 /// True if a text holds `kind name(`, comments aside.
-fn defines(text: &str, kind: ShaderKind, name: &str) -> bool {
+fn defines(text: &str, kind: ShaderRole, name: &str) -> bool {
     let mut tokens = scan(FileId::default(), text, &mut Diagnostics::new());
     tokens.retain(|t| t.kind != RawKind::Newline);
     let is_word = |i: usize, word: &str| tokens[i].kind == RawKind::Word && &*tokens[i].text == word;
@@ -86,10 +86,10 @@ mod tests {
         let text = "/* surface no(1) */ float wood(float x) { return x; }\n\
             surface\n/* the\nname */ oak (float k = 1;) { Ci = wood(k); }\nlight beech() {}\nclass elm(float x = 1;) {}";
         let found = |kind, name| defines(text, kind, name);
-        assert!(found(ShaderKind::Surface, "oak") && found(ShaderKind::Light, "beech"));
-        assert!(found(ShaderKind::CoShader, "elm"));
-        assert!(!found(ShaderKind::Surface, "no") && !found(ShaderKind::Surface, "wood"));
-        assert!(!found(ShaderKind::Light, "oak") && !found(ShaderKind::Surface, "oa"));
+        assert!(found(ShaderRole::Surface, "oak") && found(ShaderRole::Light, "beech"));
+        assert!(found(ShaderRole::CoShader, "elm"));
+        assert!(!found(ShaderRole::Surface, "no") && !found(ShaderRole::Surface, "wood"));
+        assert!(!found(ShaderRole::Light, "oak") && !found(ShaderRole::Surface, "oa"));
     }
 
     #[test]
@@ -104,8 +104,8 @@ mod tests {
         let mut sources = SourceMap::new();
         let access = FileAccess { base: None, allowed: folders.to_vec() };
         let searched = SearchedFiles::read(&folders, registry::DEFAULT, &access, &mut sources);
-        assert_eq!(searched.defining(ShaderKind::Surface, "oak"), ["a", "b", "d"]);
-        assert_eq!(searched.defining(ShaderKind::Volume, "oak"), [""; 0]);
+        assert_eq!(searched.defining(ShaderRole::Surface, "oak"), ["a", "b", "d"]);
+        assert_eq!(searched.defining(ShaderRole::Volume, "oak"), [""; 0]);
         assert!(sources.log().was_read(&folders[1].join("d.sl")), "a change of any of them is seen");
     }
 }

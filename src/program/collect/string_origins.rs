@@ -33,7 +33,7 @@ enum Source {
 /// The origins of argument `argument` of all calls of `callee`.
 fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
     let index = module.index();
-    let definitions: Vec<Definitions<'_>> = module.functions.iter().map(Definitions::of).collect();
+    let definitions: Vec<Definitions<'_>> = module.functions.iter().map(Definitions::new).collect();
     let mut found = Origins::default();
     let mut work = Vec::new();
     let mut visited = HashSet::new();
@@ -109,7 +109,7 @@ struct Definitions<'a> {
 }
 
 impl<'a> Definitions<'a> {
-    fn of(function: &'a Function) -> Self {
+    fn new(function: &'a Function) -> Self {
         let mut definitions = Self { insts: HashMap::new(), passed: HashMap::new(), stores: Vec::new() };
         for block in &function.blocks {
             for inst in &block.insts {
@@ -202,14 +202,14 @@ mod tests {
     use shadewright_base::text::source::SourceMap;
     use shadewright_ir::FunctionOrigin;
     use shadewright_ir::abi::Intrinsic;
-    use shadewright_lang::Options;
+    use shadewright_lang::FrontEndOptions;
     use shadewright_lang::rsl::compile;
 
-    fn of(text: &str) -> (Vec<String>, Vec<String>) {
+    fn new(text: &str) -> (Vec<String>, Vec<String>) {
         let mut sources = SourceMap::new();
         let file = sources.add("f.sl", None, text);
-        let unit =
-            compile(&mut sources, file, &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)));
+        let unit = compile(&mut sources, file, &FrontEndOptions::default())
+            .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
         let origins = origins(&unit.module, &Intrinsic::TextureFind.name(), 0);
         let own = |(f, n): &(Arc<str>, usize)| {
             let function = unit.module.function(f).filter(|f| f.origin != FunctionOrigin::Library);
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn names_are_found_through_selects_functions_and_variables_and_other_strings_are_not() {
-        let (names, params) = of("
+        let (names, params) = new("
             float look(string label; string map) { return texture(map, 0, 0); }
             surface s(float k = 0; string mine = \"default\"; string other = \"\";) {
                 string name = \"first\";

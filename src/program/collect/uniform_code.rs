@@ -32,7 +32,7 @@ pub struct UniformCode {
     rest: Module,
     /// The stages and all that they call.
     module: Module,
-    stages: Vec<Stage>,
+    stages: Vec<UniformSignature>,
     /// The pieces that each [`Input::Uniform`] holds.
     inputs: Vec<Vec<Piece>>,
     /// Results by the number of a stage and the words of its arguments.
@@ -45,7 +45,7 @@ pub struct UniformCode {
 
 /// A function of uniform code.
 #[derive(Debug)]
-pub struct Stage {
+pub struct UniformSignature {
     /// The name of the function.
     pub name: Arc<str>,
     /// The numbers of the core's parameters that it takes.
@@ -54,7 +54,7 @@ pub struct Stage {
     pub results: Vec<Type>,
 }
 
-impl Stage {
+impl UniformSignature {
     /// True if a parameter that it takes varies over primitives whose records lie so.
     pub fn varies(&self, layout: &RecordLayout, shader: &CompiledShader) -> bool {
         self.params.iter().any(|&p| stored_for(layout, shader, p).is_some())
@@ -94,7 +94,7 @@ pub fn split(shader: &CompiledShader, pipeline: &Pipeline) -> Option<UniformCode
     add_callees(&mut module, shader.unit());
     // Nothing that the evaluator says of places is shown.
     module.functions.iter_mut().for_each(Function::forget_locs);
-    let stages = stages.into_iter().map(|s| Stage {
+    let stages = stages.into_iter().map(|s| UniformSignature {
         name: s.function.name.clone(),
         params: s.params,
         results: s.function.results.iter().map(|r| r.ty).collect(),
@@ -168,7 +168,7 @@ impl UniformCode {
     }
 
     /// The stages.
-    pub fn stages(&self) -> &[Stage] {
+    pub fn stages(&self) -> &[UniformSignature] {
         &self.stages
     }
 
@@ -200,7 +200,7 @@ impl UniformCode {
         }
         self.runs.fetch_add(1, Ordering::Relaxed);
         let types = self.module.function(&stage.name).into_iter().flat_map(|f| &f.params).map(|p| p.ty);
-        let args: Vec<Const> = types.zip(&words).map(|(ty, words)| Const::of_bits(ty, words)).collect();
+        let args: Vec<Const> = types.zip(&words).map(|(ty, words)| Const::from_bits(ty, words)).collect();
         let results: Arc<[Const]> = match eval(&self.module, &stage.name, &args, &mut EmptyWorld, Limits::default()) {
             Ok(results) => results.into(),
             Err(_) => {

@@ -83,7 +83,7 @@ impl std::fmt::Debug for AreaLights {
 
 impl AreaLights {
     /// The area lights of a scene with these procedural primitives.
-    pub fn of(scene: &Scene, collected: &Collected, primitives: &[PlacedPrimitive]) -> Self {
+    pub fn new(scene: &Scene, collected: &Collected, primitives: &[PlacedPrimitive]) -> Self {
         let mut lights = Self::default();
         for (number, object) in scene.objects.iter().enumerate() {
             let Some(surface) = emissive_surface(collected, number) else { continue };
@@ -101,7 +101,7 @@ impl AreaLights {
             let emitters = match samples {
                 None => triangles(object),
                 Some(_) => {
-                    primitives.iter().filter(|p| p.object == number).take(1).map(|p| of_box(object, p)).collect()
+                    primitives.iter().filter(|p| p.object == number).take(1).map(|p| box_shape(object, p)).collect()
                 }
             };
             for (area, shape) in emitters.into_iter().filter(|(area, _)| area.is_finite() && *area > 0.0) {
@@ -199,7 +199,7 @@ fn triangles(object: &Object) -> Vec<(f64, Shape)> {
 }
 
 /// The area that stands for a procedural primitive's: half that of its bounding box.
-fn of_box(object: &Object, primitive: &PlacedPrimitive) -> (f64, Shape) {
+fn box_shape(object: &Object, primitive: &PlacedPrimitive) -> (f64, Shape) {
     let (low, high) = primitive.bounds;
     let to_world = object.object_to_world;
     let sides = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| to_world.transform_vector3(axis * (high - low)));

@@ -36,8 +36,8 @@ pub struct SamplingGrid {
 
 impl SamplingGrid {
     /// Of a texture; uniform where there is none.
-    pub fn of(texture: Option<&Texture>) -> Self {
-        let image = texture.and_then(Image::of);
+    pub fn new(texture: Option<&Texture>) -> Self {
+        let image = texture.and_then(Image::new);
         let texels = image.as_ref().map_or(0, Image::texels) as f64;
         let side = (texels.sqrt() as u32).clamp(SIDES[0], SIDES[1]).next_power_of_two().min(SIDES[1]);
         // Samples within a cell are at most half a texel apart.
@@ -95,7 +95,7 @@ enum Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    fn of(texture: &'a Texture) -> Option<Self> {
+    fn new(texture: &'a Texture) -> Option<Self> {
         let pyramids = texture.pyramids();
         let count = pyramids.len() as u64;
         let level = |i: usize| {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn pdfs_integrate_to_one_and_are_nowhere_zero() {
         for texture in [None, Some(sun(64, 32, 300)), Some(sun(2048, 1024, 700_000))] {
-            let table = SamplingGrid::of(texture.as_ref());
+            let table = SamplingGrid::new(texture.as_ref());
             let pdfs = pdfs(&table);
             let sum = pdfs.iter().sum::<f64>() * 4.0 / f64::from(table.side * table.side);
             assert!((sum - 1.0).abs() < 1e-4, "{sum}");
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn directions_are_sampled_where_the_light_is() {
         // Row 10 of 32 and column 12 of 64.
-        let table = SamplingGrid::of(Some(&sun(64, 32, 10 * 64 + 12)));
+        let table = SamplingGrid::new(Some(&sun(64, 32, 10 * 64 + 12)));
         let (longitude, latitude) = ((12.5 / 64.0 - 0.5) * TAU, 10.5 / 32.0 * PI);
         let towards = dvec3(latitude.sin() * longitude.cos(), latitude.sin() * longitude.sin(), latitude.cos());
         let pdfs = pdfs(&table);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn without_an_image_sampling_is_uniform() {
-        let table = SamplingGrid::of(None);
+        let table = SamplingGrid::new(None);
         for (i, pdf) in pdfs(&table).iter().enumerate() {
             let at = |k: u32| (f64::from(k) + 0.5) * 2.0 / f64::from(table.side) - 1.0;
             let p = unfolded(DVec2::new(at(i as u32 % table.side), at(i as u32 / table.side)));

@@ -34,7 +34,7 @@ pub fn environments(scene: &Scene, lights: &[BoundLight], textures: &Textures) -
     let environments = own.map(|(number, light)| {
         let map = light.instance.strings.iter().find(|(name, _)| name == MAP);
         let name = map.map(|(_, name)| &**name);
-        let made = || Arc::new(SamplingGrid::of(name.and_then(|name| textures.get(name))));
+        let made = || Arc::new(SamplingGrid::new(name.and_then(|name| textures.get(name))));
         let grid = grids.entry(name).or_insert_with(made).clone();
         Environment { light: number, axes: orthonormal(Mat3::from_mat4(light.instance.to_world)), grid }
     });

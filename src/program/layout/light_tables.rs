@@ -33,7 +33,7 @@ pub struct LightKinds {
 
 impl LightKinds {
     /// Lights are of one kind if the same code calls them.
-    pub fn of(lights: &[&LinkedLight]) -> Self {
+    pub fn new(lights: &[&LinkedLight]) -> Self {
         let mut kinds = Self::default();
         for (number, light) in lights.iter().enumerate() {
             let known = kinds.first.iter().position(|&first| is_one_kind(light, lights[first]));
@@ -73,7 +73,7 @@ pub fn empty(collected: &Collected) -> impl Iterator<Item = ParamBlock> {
 /// A table of lights that are sampled in this order. `has_area` adds area lights of materials, a
 /// kind of their own.
 pub fn table(lights: &[&LinkedLight], has_area: bool) -> ParamBlock {
-    let kinds = LightKinds::of(lights);
+    let kinds = LightKinds::new(lights);
     let vector = |v: Vec3| [v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), 0];
     let mut table = vec![[lights.len() as u32 + u32::from(has_area), 0, 0, 0]];
     for (light, &kind) in lights.iter().zip(&kinds.of) {

@@ -78,7 +78,7 @@ struct SharedMeshes<'a> {
 }
 
 impl<'a> SharedMeshes<'a> {
-    fn of(scene: &'a Scene, records: &'a [ObjectRecord]) -> Self {
+    fn new(scene: &'a Scene, records: &'a [ObjectRecord]) -> Self {
         let mut shared = Self { meshes: Vec::new(), known: HashMap::new() };
         let instanced = scene.objects.iter().zip(records).filter(|(o, _)| o.mesh_space == MeshSpace::Object);
         for (object, record) in instanced {
@@ -117,7 +117,7 @@ impl MemoryImage {
         blocks: &[ParamBlock],
         textures: &Textures,
     ) -> Result<Self, MemoryError> {
-        let shared = SharedMeshes::of(scene, objects);
+        let shared = SharedMeshes::new(scene, objects);
         let plain = scene.objects.iter().zip(objects).filter(|(o, _)| o.mesh_space == MeshSpace::World);
         let plain = plain.map(|(o, record)| (&o.mesh, &record.layout));
         let vectors = 1
@@ -454,7 +454,7 @@ mod tests {
         ];
         let records: Vec<_> = (0..4)
             .map(|entry| {
-                let layout = RecordLayout::of(&scene.objects[entry as usize], Arc::default());
+                let layout = RecordLayout::new(&scene.objects[entry as usize], Arc::default());
                 ObjectRecord { entry, params: vec![[entry; 4]; 2].into(), visibility: Visibility::default(), layout }
             })
             .collect();

@@ -71,7 +71,7 @@ pub fn lay_out(
     diagnostics: &mut Diagnostics,
 ) -> Result<Layout, Failure> {
     let placed = procedural::placed(collected);
-    let area_lights = AreaLights::of(scene, collected, &placed);
+    let area_lights = AreaLights::new(scene, collected, &placed);
     let textures = read_textures(scene, collected, shaders, diagnostics);
     let environments = environments(scene, &collected.lights, &textures);
     // The blocks, then the table of emissive surfaces, then those of environments.

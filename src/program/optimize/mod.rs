@@ -7,7 +7,7 @@ pub mod texture_lookups;
 use crate::collect::Collected;
 use crate::collect::instances::Instance;
 use crate::layout::{Layout, blocks};
-use crate::options::{Failure, LinkOptions, Stage};
+use crate::options::{Failure, LinkOptions, ProgramPurpose};
 use crate::specialize::{Fact, Specialize};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_ir::abi::frame::slots;
@@ -55,7 +55,7 @@ pub fn optimize(
             return Err(Failure::Reported);
         }
     }
-    if options.stage == Stage::Image {
+    if options.stage == ProgramPurpose::Image {
         common_origin::split_by_origin(&mut module, collected.primitive_kinds.len(), &options.pipeline.target);
     }
     Ok((module, known))

@@ -81,7 +81,7 @@ impl RecordLayout {
     }
 
     /// That of an object, with these stored primitive variables.
-    pub fn of(object: &Object, primvars: Arc<[StoredPrimvar]>) -> Self {
+    pub fn new(object: &Object, primvars: Arc<[StoredPrimvar]>) -> Self {
         let mesh = &*object.mesh;
         let coordinates = if mesh.st.is_empty() { RibbonCoordinates::Parameters } else { RibbonCoordinates::Given };
         let ribbons = mesh.ribbons.then_some(coordinates);

@@ -27,7 +27,7 @@ pub struct Baking {
 
 impl Baking {
     /// Finds the calls and files by which the shaders of a module of cores bake.
-    pub fn of(module: &Module, scene: &Scene, collected: &Collected) -> Self {
+    pub fn new(module: &Module, scene: &Scene, collected: &Collected) -> Self {
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
         if !insts.into_iter().any(|i| matches!(&i.op, Op::Call(name) if Intrinsic::BakeFile.is(name))) {
             return Self::default();

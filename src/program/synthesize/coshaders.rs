@@ -17,7 +17,7 @@ use crate::layout::blocks::{CoShaders, LinkedCoShader, LinkedCore};
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_ir::abi::ShaderKind;
 use shadewright_ir::passes::InlinePolicy;
-use shadewright_ir::passes::inline::{self, Stage};
+use shadewright_ir::passes::inline::{self, InlinePhase};
 use shadewright_ir::{
     Const, Control, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inlining, Module, ResultInfo, TargetInfo,
     Type, Value,
@@ -47,7 +47,7 @@ impl LinkedCoShader {
 pub fn add_methods(module: &mut Module, calls: &BTreeSet<Arc<str>>, coshaders: &CoShaders, target: &TargetInfo) {
     let mut methods = BTreeMap::new();
     for asked in calls.iter().filter_map(|name| CoShaderCall::parse(name)) {
-        for fit in coshaders.values().filter_map(|c| Match::of(&asked, c.core(asked.core()?)?)) {
+        for fit in coshaders.values().filter_map(|c| Match::new(&asked, c.core(asked.core()?)?)) {
             if let Some(name) = fit.function_name() {
                 methods.entry(name).or_insert_with_key(|name| fit.function(name));
             }
@@ -62,7 +62,7 @@ pub fn add_methods(module: &mut Module, calls: &BTreeSet<Arc<str>>, coshaders: &
             callers.for_each(|f| f.inlining = inlining);
         };
         set_inlining(module, Inlining::Always);
-        inline::run(module, &InlinePolicy::default(), target, Stage::Early);
+        inline::run(module, &InlinePolicy::default(), target, InlinePhase::Early);
         set_inlining(module, Inlining::Automatic);
     }
     module.functions.retain(|f| !is_core(&f.name));
@@ -76,7 +76,7 @@ pub fn mismatched_calls(calls: &BTreeSet<Arc<str>>, coshaders: &CoShaders) -> Ve
             continue;
         }
         let named: Vec<&LinkedCore> = coshaders.values().filter_map(|c| c.core(&asked.name)).collect();
-        if named.iter().any(|core| Match::of(&asked, core).is_some()) {
+        if named.iter().any(|core| Match::new(&asked, core).is_some()) {
             continue;
         }
         if let Some(core) = named.first() {
@@ -215,7 +215,7 @@ fn called(b: &mut FunctionBuilder, suffix: &str, asked: &CoShaderCall, known: &[
         b.result(format!("changed.{i}"), ty);
     }
     for k in known {
-        let fit = asked.core().and_then(|name| k.shader.core(name)).and_then(|core| Match::of(asked, core));
+        let fit = asked.core().and_then(|name| k.shader.core(name)).and_then(|core| Match::new(asked, core));
         let Some(fit) = fit else { continue };
         let own = b.constant(Const::String(k.handle.clone()));
         let is = b.ieq(handle, own);
@@ -274,7 +274,7 @@ fn converted(b: &mut FunctionBuilder, value: Value, to: Type) -> Value {
 }
 
 impl<'a> Match<'a> {
-    fn of(asked: &CoShaderCall, core: &'a LinkedCore) -> Option<Self> {
+    fn new(asked: &CoShaderCall, core: &'a LinkedCore) -> Option<Self> {
         let shader = &core.instance.shader;
         let output = |name: &str| shader.core_results.iter().find(|r| *r.name == *name).map(|r| r.ty);
         let fits = |ty: Type| asked.result.ir().is_none_or(|expected| converts(ty, expected));

@@ -14,7 +14,7 @@ use crate::records::visibility::has_matte;
 use crate::synthesize::gather_outputs::GatherOutputs;
 use crate::synthesize::materials::{emission_at, opacity_at};
 use crate::synthesize::outputs::triple;
-use crate::synthesize::surface_state::{SurfaceInputs, SurfaceState, of_frame};
+use crate::synthesize::surface_state::{SurfaceInputs, SurfaceState, frame_value};
 use crate::synthesize::visibility;
 use crate::synthesize::volumes::Passage;
 use shadewright_ir::abi::frame::slots;
@@ -58,7 +58,7 @@ pub struct SurfaceVariant {
 impl SurfaceVariant {
     /// That of an entry with this number. Where the image shows an `output`, camera rays return
     /// that.
-    pub fn of(
+    pub fn new(
         entry: &SurfaceEntry,
         number: usize,
         volumes: &BTreeMap<ShaderId, LinkedVolume>,
@@ -435,7 +435,7 @@ pub struct CameraOptions {
 
 impl CameraOptions {
     /// The features that a scene needs.
-    pub fn of(scene: &Scene) -> Self {
+    pub fn new(scene: &Scene) -> Self {
         let weighted = scene.film.filter.kind.has_negative_lobes();
         let (lens, clipped) = (scene.camera.lens.is_some() || weighted, scene.camera.is_clipped());
         let numbered = scene.integrator == Integrator::Path;
@@ -570,7 +570,7 @@ fn camera_ray(
         (None, input::SCREEN_Y) => up,
         (None, input::LENS_X) => lens.map_or_else(|| b.f32(0.5), |lens| lens[0]),
         (None, input::LENS_Y) => lens.map_or_else(|| b.f32(0.5), |lens| lens[1]),
-        (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
+        (None, name) => frame_value(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
     let zero = b.constant(Const::zero(Type::Vec3));
     let [origin, direction] = ["origin", "direction"].map(|name| outputs.get(name).unwrap_or(zero));
@@ -644,7 +644,7 @@ pub fn imager(instance: &Instance, framed: bool) -> Function {
         (None, "Ci") => color,
         (None, "Oi") => b.splat(alpha, Type::Vec3),
         (None, "alpha") => alpha,
-        (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
+        (None, name) => frame_value(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
     let results = vec![outputs.get("Ci").unwrap_or(color), outputs.get("alpha").unwrap_or(alpha)];
     b.ret(results);

@@ -52,7 +52,7 @@ impl GatherOutputs {
     }
 
     /// The outputs that the functions of a module use.
-    pub fn of(module: &Module) -> Self {
+    pub fn new(module: &Module) -> Self {
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
         let called: BTreeSet<&Arc<str>> =
             insts.filter_map(|i| if let Op::Call(name) = &i.op { Some(name) } else { None }).collect();

@@ -3,7 +3,7 @@
 use crate::collect::instances::unpack;
 use crate::collect::procedural::PrimitiveCores;
 use crate::layout::procedural::BLOCK_VECTORS;
-use crate::synthesize::surface_state::of_frame;
+use crate::synthesize::surface_state::frame_value;
 use shadewright_ir::abi::{EntryPoint, input};
 use shadewright_ir::{Const, Function, FunctionBuilder, Type};
 
@@ -21,7 +21,7 @@ pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
         (None, input::RAY_DIRECTION) => direction,
         (None, input::RAY_T_MIN) => t_min,
         (None, input::RAY_T) => t_max,
-        (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
+        (None, name) => frame_value(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
     let t = outputs.get("t").unwrap_or(t_max);
     let is_hit = b.lt(t, t_max);

@@ -11,7 +11,7 @@ use crate::collect::lights::Shadows;
 use crate::layout::blocks::LinkedLight;
 use crate::layout::light_tables::{self, HEAD, LIGHT_RECORD, LightKinds};
 use crate::records::visibility::TRANSMISSION;
-use crate::synthesize::surface_state::of_frame;
+use crate::synthesize::surface_state::frame_value;
 use shadewright_ir::abi::frame::slots;
 use shadewright_ir::abi::{DataType, Intrinsic, input, library};
 use shadewright_ir::{Const, Function, FunctionBuilder, Type, Value};
@@ -74,7 +74,7 @@ pub fn light_functions(
     let lights = light_tables::sampled(lights);
     let sampled: Vec<Sampled<'_>> = lights.iter().copied().map(Sampled::Light).chain(area.map(Sampled::Area)).collect();
     let sample = match table {
-        Some(table) => sample_from_table(suffix, &sampled, &LightKinds::of(&lights), table),
+        Some(table) => sample_from_table(suffix, &sampled, &LightKinds::new(&lights), table),
         None => sample(suffix, &sampled),
     };
     let mut functions = vec![
@@ -186,7 +186,7 @@ struct LightPlace {
 
 impl LightPlace {
     /// That of a light in the code.
-    fn of(b: &mut FunctionBuilder, light: &LinkedLight) -> Self {
+    fn new(b: &mut FunctionBuilder, light: &LinkedLight) -> Self {
         let to_world = light.bound.instance.to_world;
         let block = b.constant(Const::Ref(light.address));
         let [origin, axis] = [to_world.w_axis, to_world.z_axis].map(|v| b.vec3(v.truncate().to_array()));
@@ -213,7 +213,7 @@ fn sample(suffix: &str, lights: &[Sampled<'_>]) -> Function {
     if lights.is_empty() {
         return no_sample(b);
     }
-    for_each_light(&mut b, index, lights.len(), |b, i| sample_by_code(b, lights[i], point, LightPlace::of));
+    for_each_light(&mut b, index, lights.len(), |b, i| sample_by_code(b, lights[i], point, LightPlace::new));
     b.finish()
 }
 
@@ -283,7 +283,7 @@ fn message(suffix: &str, lights: &[Sampled<'_>], name: &Arc<str>, ty: Type) -> F
         Some(Intrinsic::LightMessage(ty, name)) => Some((ty, name)),
         _ => None,
     };
-    let answer = |l: &Sampled<'_>| message.as_ref().and_then(|(ty, name)| Answer::of(l.light()?, *ty, name));
+    let answer = |l: &Sampled<'_>| message.as_ref().and_then(|(ty, name)| Answer::new(l.light()?, *ty, name));
     let answers: Vec<Option<Answer>> = lights.iter().map(answer).collect();
     if answers.iter().all(Option::is_none) {
         let results = vec![b.f32(0.0), b.constant(Const::zero(ty))];
@@ -315,7 +315,7 @@ enum Answer {
 }
 
 impl Answer {
-    fn of(light: &LinkedLight, ty: DataType, name: &Arc<str>) -> Option<Self> {
+    fn new(light: &LinkedLight, ty: DataType, name: &Arc<str>) -> Option<Self> {
         let shader = &light.bound.instance.shader;
         let has_output = shader.core_results.iter().any(|r| r.name == *name);
         // `Ol` is no parameter, and a color.
@@ -333,7 +333,7 @@ impl Answer {
 /// Calls one light: `L` towards it, its color, and how far a shadow ray goes.
 fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: LightPlace, point: ShadingPoint) -> Vec<Value> {
     let outputs = call_at(b, light, place, point);
-    let outputs = LightOutputs::of(b, &outputs);
+    let outputs = LightOutputs::new(b, &outputs);
     let (from_light, color) = (outputs.direction, outputs.color);
     let towards = b.neg(from_light);
     let t_max = match (light.bound.shadows, light.bound.instance.shader.light) {
@@ -430,7 +430,7 @@ fn call_for(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, o
 
 /// Calls a light's core with its parameters from memory and the globals of RISpec 3.2, table 12.2.
 fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, point: ShadingPoint) -> Outputs<'l> {
-    let place = LightPlace::of(b, light);
+    let place = LightPlace::new(b, light);
     call_at(b, light, place, point)
 }
 
@@ -452,11 +452,11 @@ pub(crate) fn environment_radiance(b: &mut FunctionBuilder, light: &LinkedLight,
 /// Calls a light.
 fn call(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint) -> LightOutputs {
     let outputs = outputs(b, light, point);
-    LightOutputs::of(b, &outputs)
+    LightOutputs::new(b, &outputs)
 }
 
 impl LightOutputs {
-    fn of(b: &mut FunctionBuilder, outputs: &Outputs<'_>) -> Self {
+    fn new(b: &mut FunctionBuilder, outputs: &Outputs<'_>) -> Self {
         let zero = b.constant(Const::zero(Type::Vec3));
         let [direction, color] = ["L", "Cl"].map(|name| outputs.get(name).unwrap_or(zero));
         Self { direction, color, distance: outputs.get(input::LIGHT_DISTANCE) }
@@ -481,7 +481,7 @@ fn global(
         "P" => place.origin,
         "N" | "Ng" => b.normalize(place.axis),
         "E" => b.frame_xyz(slots::CAMERA_ORIGIN),
-        _ => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(ty))),
+        _ => frame_value(b, name).unwrap_or_else(|| b.constant(Const::zero(ty))),
     }
 }
 

@@ -32,7 +32,7 @@ use crate::collect::scene_queries::{is_query, query_value};
 use crate::collect::string_origins::looks_for_textures;
 use crate::collect::{CameraSource, Collected};
 use crate::layout::Layout;
-use crate::options::{LinkOptions, Output, Stage};
+use crate::options::{LinkOptions, Output, ProgramPurpose};
 use area_lights::Counts;
 use baking::Baking;
 use entries::{CameraOptions, SurfaceVariant};
@@ -70,14 +70,14 @@ pub fn synthesize(
     specialize(&mut module, options, collected, layout, diagnostics);
     module.functions.push(visibility::selective_function(collected.is_selective));
     module.functions.push(lights::ambient_there(collected.traces_paths));
-    let outputs = GatherOutputs::of(&module);
+    let outputs = GatherOutputs::new(&module);
     module.functions.extend(outputs.functions());
     let differentiated = derivatives::is_needed(&module);
     add_light_sampling(&mut module, scene, options, collected, layout);
     add_surfaces(&mut module, scene, options, collected, layout, &outputs, differentiated);
     let camera = camera(&module, scene, options, collected);
     module.functions.extend(camera);
-    if options.stage == Stage::Image {
+    if options.stage == ProgramPurpose::Image {
         let kinds = collected.primitive_kinds.iter().enumerate();
         module.functions.extend(kinds.map(|(n, cores)| intersection::intersect(n, cores)));
     }
@@ -115,7 +115,7 @@ fn specialize(
     diagnostics: &mut Diagnostics,
 ) {
     let strings = collected.shaders.iter().flat_map(|i| &i.strings).map(|(_, string)| string);
-    let messages = LightMessages::of(module, strings);
+    let messages = LightMessages::new(module, strings);
     let calls = coshader_calls(module);
     for remark in coshaders::mismatched_calls(&calls, &layout.linked.coshaders) {
         diagnostics.push(remark);
@@ -167,9 +167,9 @@ fn add_surfaces(
     differentiated: bool,
 ) {
     for (number, entry) in collected.entries.iter().enumerate() {
-        let variant = &SurfaceVariant::of(entry, number, &layout.linked.volumes, options.output.as_ref());
+        let variant = &SurfaceVariant::new(entry, number, &layout.linked.volumes, options.output.as_ref());
         match options.stage {
-            Stage::Image if collected.traces_paths => {
+            ProgramPurpose::Image if collected.traces_paths => {
                 let suffix = specialization_suffix(entry.specialization);
                 let paths = Paths {
                     estimator: scene.estimator,
@@ -179,8 +179,8 @@ fn add_surfaces(
                 let surface = PathSurface { variant, suffix: &suffix, outputs, differentiated, paths };
                 module.functions.extend(paths::surface(surface));
             }
-            Stage::Image => module.functions.push(entries::surface(variant, outputs, differentiated)),
-            Stage::Displacement => module.functions.push(entries::displacement(variant, differentiated)),
+            ProgramPurpose::Image => module.functions.push(entries::surface(variant, outputs, differentiated)),
+            ProgramPurpose::Displacement => module.functions.push(entries::displacement(variant, differentiated)),
         }
         if options.debug {
             module.functions.push(entries::globals(variant));
@@ -190,10 +190,10 @@ fn add_surfaces(
 
 /// The camera entry, where the stage has one.
 fn camera(module: &Module, scene: &Scene, options: &LinkOptions, collected: &Collected) -> Option<Function> {
-    if options.stage == Stage::Displacement {
+    if options.stage == ProgramPurpose::Displacement {
         return None;
     }
-    let camera = CameraOptions::of(scene);
+    let camera = CameraOptions::new(scene);
     match &collected.camera {
         CameraSource::RayFunction(function) => Some(entries::ray_function(function)),
         CameraSource::Shader(shader) => {

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use shadewright_base::text::source::SourceMap;
     use shadewright_ir::passes::Pipeline;
-    use shadewright_lang::{Options, Unit, registry};
+    use shadewright_lang::{FrontEndOptions, Unit, registry};
 
     #[test]
     fn functions_that_ask_the_linker_are_complete_without_it() {
@@ -58,7 +58,7 @@ mod tests {
             color g(point p; normal n) { color c = 0; illuminance (p, n, 1) c += Cl; return c + ambient(); }\n\
             color h(point p; vector v) { return trace(p, v) + texture(\"a.tx\"); }";
         let file = sources.add("t.sl", None, text);
-        let Ok(Unit::Shaders(unit)) = registry::DEFAULT.compile(&mut sources, file, &Options::default()) else {
+        let Ok(Unit::Shaders(unit)) = registry::DEFAULT.compile(&mut sources, file, &FrontEndOptions::default()) else {
             panic!("it compiles")
         };
         let mut module = unit.module;

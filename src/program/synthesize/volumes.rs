@@ -9,7 +9,7 @@
 
 use crate::collect::instances::unpack;
 use crate::layout::blocks::LinkedVolume;
-use crate::synthesize::surface_state::of_frame;
+use crate::synthesize::surface_state::frame_value;
 use shadewright_ir::abi::{Intrinsic, Query, QuerySource};
 use shadewright_ir::{Const, Control, Function, FunctionBuilder, Type, Value};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl LinkedVolume {
                 {
                     Some((asked, _)) if asked.found => b.f32(1.0),
                     Some((_, value)) => value,
-                    None => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
+                    None => frame_value(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
                 }
             }
         });

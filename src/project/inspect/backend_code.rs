@@ -92,14 +92,15 @@ pub(super) fn wgsl(
     lines: &mut Interner,
 ) -> Result<Listing, String> {
     use shadewright_codegen::wgsl::lines::{KernelLine, functions};
-    use shadewright_codegen::wgsl::{self, Options};
+    use shadewright_codegen::wgsl::{self, WgslOptions};
     use shadewright_program::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
     use std::collections::HashSet;
 
     let mut entries = vec![CAMERA_ENTRY];
     entries.extend(program.has_imager.then_some(IMAGER_ENTRY));
     let shaders = (0..program.surface_entries).map(surface_entry).collect();
-    let compiled = wgsl::compile(&program.module, &entries, &Options { shaders, instances, ..Options::default() });
+    let compiled =
+        wgsl::compile(&program.module, &entries, &WgslOptions { shaders, instances, ..WgslOptions::default() });
     let compiled = compiled.map_err(|e| e.to_string())?;
     let locs = &program.module.locs;
     let is_own = |line: &KernelLine| line.locs.iter().any(|&loc| extent.owns_loc(locs, loc));

@@ -1,7 +1,7 @@
 //! The cost of a shader's source lines on the timed RPU.
 
-use super::listing::Place;
-use crate::{State, View};
+use super::listing::SourceLine;
+use crate::{ProjectState, View};
 use shadewright_ir::Loc;
 use shadewright_render::RenderError;
 use shadewright_render::rpu::{Loaded, simulate};
@@ -19,7 +19,7 @@ pub struct Cost {
     /// Cycles of all processors for each line of the shader's files: issued instructions, and
     /// waiting before them when nothing else could run. Inlined library code counts for the calling
     /// line.
-    pub lines: HashMap<Place, u64>,
+    pub lines: HashMap<SourceLine, u64>,
     /// Cycles of the whole image.
     pub total: u64,
     /// Width and height of the image.
@@ -28,7 +28,7 @@ pub struct Cost {
 
 impl Cost {
     /// The fraction of the image's cycles spent in a line, 0 to 1.
-    pub fn share(&self, place: Place) -> f64 {
+    pub fn share(&self, place: SourceLine) -> f64 {
         self.lines.get(&place).map_or(0.0, |&cycles| self.part(cycles))
     }
 
@@ -56,11 +56,11 @@ impl Cost {
 
 /// Runs a small image, one sample a pixel. `place` gives the shader's line of an instruction.
 pub(super) fn measure(
-    state: &State,
+    state: &ProjectState,
     view: &View,
     budget: u32,
     loaded: &Loaded,
-    place: &dyn Fn(Loc) -> Option<Place>,
+    place: &dyn Fn(Loc) -> Option<SourceLine>,
 ) -> Result<Cost, RenderError> {
     let format = small(view.format);
     let view = View { camera: view.camera.clone(), format };

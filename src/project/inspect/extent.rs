@@ -1,6 +1,6 @@
 //! The part of a linked program that belongs to a shader.
 
-use super::listing::{Interner, Listing, Place};
+use super::listing::{Interner, Listing, SourceLine};
 use shadewright_base::text::source::{FileId, SourceMap};
 use shadewright_ir::{Function, Loc, LocData, Module, Op};
 use shadewright_program::Program;
@@ -20,7 +20,7 @@ pub(super) struct Extent {
 
 impl Extent {
     /// The extent of the shader of an instance; `None` where nothing uses that.
-    pub fn of(program: &Program, instance: usize) -> Option<Self> {
+    pub fn new(program: &Program, instance: usize) -> Option<Self> {
         let shader = &program.instances.get(instance)?.as_ref()?.shader;
         let unit = shader.unit();
         let core = unit.function(&shader.core)?;
@@ -44,7 +44,7 @@ impl Extent {
             let Some(file) = self.sources.get(id) else { continue };
             listing.push(lines.line(format!("// {}", file.name), Vec::new()));
             for (number, text) in file.text.lines().enumerate() {
-                let place = Place { file: id, line: number as u32 + 1 };
+                let place = SourceLine { file: id, line: number as u32 + 1 };
                 listing.push(lines.line(text.replace('\t', "    "), vec![place]));
             }
         }
@@ -52,11 +52,11 @@ impl Extent {
     }
 
     /// The lines of the shader's files that a place comes from, the innermost first.
-    pub fn places(&self, locs: &[LocData], loc: Loc) -> Vec<Place> {
+    pub fn places(&self, locs: &[LocData], loc: Loc) -> Vec<SourceLine> {
         let mut places = Vec::new();
         for span in chain(locs, loc).filter(|span| self.files.contains(&span.file)) {
             if let Some(position) = self.sources.position(span) {
-                let place = Place { file: span.file, line: position.line };
+                let place = SourceLine { file: span.file, line: position.line };
                 if !places.contains(&place) {
                     places.push(place);
                 }
@@ -66,9 +66,9 @@ impl Extent {
     }
 
     /// The innermost line of the shader's files that a place comes from.
-    pub fn place(&self, locs: &[LocData], loc: Loc) -> Option<Place> {
+    pub fn place(&self, locs: &[LocData], loc: Loc) -> Option<SourceLine> {
         let span = chain(locs, loc).find(|span| self.files.contains(&span.file))?;
-        Some(Place { file: span.file, line: self.sources.position(span)?.line })
+        Some(SourceLine { file: span.file, line: self.sources.position(span)?.line })
     }
 
     /// True if a place comes from the shader's own file.

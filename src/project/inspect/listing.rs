@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A line of a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLine {
     /// The file.
     pub file: FileId,
     /// The line, from 1.
@@ -23,7 +23,7 @@ pub struct Line {
     pub text: String,
     /// The lines of the shader's files that it comes from: the innermost first, then those that
     /// call what was inlined there.
-    pub places: Vec<Place>,
+    pub places: Vec<SourceLine>,
 }
 
 /// A line where it stands.
@@ -48,23 +48,23 @@ impl Listing {
     /// A listing of lines that nothing is known about the changes of.
     pub fn new(lines: Vec<Arc<Line>>) -> Self {
         let rows = lines.into_iter().map(|line| Row { line, changed: false });
-        Self::of_rows(rows.collect())
+        Self::from_rows(rows.collect())
     }
 
     /// A listing whose changed lines are those that `before` does not have.
     pub fn after(before: &Listing, lines: Vec<Arc<Line>>) -> Self {
         let known: HashSet<&Line> = before.rows.iter().map(|row| &*row.line).collect();
         let rows = lines.into_iter().map(|line| Row { changed: !known.contains(&*line), line });
-        Self::of_rows(rows.collect())
+        Self::from_rows(rows.collect())
     }
 
-    fn of_rows(rows: Vec<Row>) -> Self {
+    fn from_rows(rows: Vec<Row>) -> Self {
         let width = rows.iter().map(|row| row.line.text.chars().count()).max().unwrap_or(0);
         Self { rows, width }
     }
 
     /// The first line that comes from a place.
-    pub fn first_of(&self, place: Place) -> Option<usize> {
+    pub fn first_of(&self, place: SourceLine) -> Option<usize> {
         self.rows.iter().position(|row| row.line.places.contains(&place))
     }
 
@@ -82,7 +82,7 @@ pub(super) struct Interner {
 
 impl Interner {
     /// The line with that text.
-    pub fn line(&mut self, text: String, places: Vec<Place>) -> Arc<Line> {
+    pub fn line(&mut self, text: String, places: Vec<SourceLine>) -> Arc<Line> {
         let line = Line { text, places };
         if let Some(known) = self.known.get(&line) {
             return known.clone();

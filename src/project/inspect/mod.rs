@@ -28,9 +28,9 @@ mod stages;
 mod tests;
 
 pub use cost::Cost;
-pub use listing::{Line, Listing, Place, Row};
+pub use listing::{Line, Listing, Row, SourceLine};
 
-use crate::{Failure, InstanceId, State, View};
+use crate::{Failure, InstanceId, ProjectState, View};
 use extent::Extent;
 use listing::Interner;
 use shadewright_ir::Module;
@@ -60,7 +60,7 @@ pub struct Listings {
     /// The files that it is made of, its own first.
     pub source: Listing,
     /// The IR before the first pass, after each pass that changed it, and at the end.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<PassListing>,
     /// The RPU's assembly, or why there is none.
     pub rpu: Result<Listing, String>,
     /// The code that the RPU's native engine makes of it on this CPU, or why it makes none.
@@ -71,7 +71,7 @@ pub struct Listings {
 
 /// The IR after a pass.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct PassListing {
     /// Which pass, in which round.
     pub name: String,
     /// The functions. Lines that were not there before are marked as changed.
@@ -107,14 +107,14 @@ pub struct Prepared {
 /// # Errors
 /// Nothing uses the instance, or the scene does not link, which a state that was linked before
 /// does.
-pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectError> {
-    let extent = Extent::of(&state.program, instance.0 as usize).ok_or(InspectError::Unused)?;
+pub fn prepare(state: &ProjectState, instance: InstanceId) -> Result<Prepared, InspectError> {
+    let extent = Extent::new(&state.program, instance.0 as usize).ok_or(InspectError::Unused)?;
     let mut lines = Interner::default();
     let source = extent.source(&mut lines);
     let mut stages = stages::Stages::new(&extent, &mut lines);
     let id = Some(ShaderId(instance.0));
     let displaced = state.scene.objects.iter().any(|o| o.attributes.displaced && o.attributes.displacement == id);
-    let stage = if displaced { program::Stage::Displacement } else { program::Stage::Image };
+    let stage = if displaced { program::ProgramPurpose::Displacement } else { program::ProgramPurpose::Image };
     let options = LinkOptions { stage, ..state.link_options().clone() };
     let program = state.link_again(&options, &mut stages).map_err(|e| InspectError::Link(Box::new(e)))?;
     stages.end(&program.module);
@@ -137,7 +137,7 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
 
 impl Prepared {
     /// True if it is still valid for this instance in this state.
-    pub fn is_of(&self, state: &State, instance: InstanceId) -> bool {
+    pub fn is_of(&self, state: &ProjectState, instance: InstanceId) -> bool {
         self.instance == instance && Arc::ptr_eq(&self.code, &state.program.module)
     }
 
@@ -158,7 +158,7 @@ impl Prepared {
     ///
     /// # Errors
     /// The errors of rendering.
-    pub fn measure(&self, state: &State, view: &View, budget: u32) -> Result<Cost, RenderError> {
+    pub fn measure(&self, state: &ProjectState, view: &View, budget: u32) -> Result<Cost, RenderError> {
         let unsupported = |e: &RenderError| RenderError::Unsupported { backend: "the RPU", reason: e.to_string() };
         if self.displaced {
             return Ok(Cost::default());

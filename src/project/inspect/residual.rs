@@ -26,7 +26,7 @@ pub struct CodeSize {
 
 impl CodeSize {
     /// That of a module.
-    pub fn of(module: &Module) -> Self {
+    pub fn new(module: &Module) -> Self {
         let mut size = Self { functions: module.functions.len(), ..Self::default() };
         for func in &module.functions {
             let order = func.reverse_postorder();
@@ -94,7 +94,7 @@ pub struct Residual {
 impl Residual {
     /// Compares a program, with the sources that it was compiled from, and what is left of it, with
     /// its own.
-    pub fn of((before, sources): (&Module, &SourceMap), (after, own_sources): (&Module, &SourceMap)) -> Self {
+    pub fn new((before, sources): (&Module, &SourceMap), (after, own_sources): (&Module, &SourceMap)) -> Self {
         let (had, has) = (lines(before, sources), lines(after, own_sources));
         let gone = had.iter().filter(|(line, _)| !has.contains_key(line));
         let (built_in, own): (Vec<_>, Vec<_>) = gone.partition(|((file, _), _)| file.starts_with(BUILT_IN));
@@ -105,8 +105,8 @@ impl Residual {
             instructions: *instructions,
         });
         Self {
-            before: CodeSize::of(before),
-            after: CodeSize::of(after),
+            before: CodeSize::new(before),
+            after: CodeSize::new(after),
             gone: gone.collect(),
             gone_built_in: built_in.len(),
             lines: had.len(),
@@ -162,7 +162,7 @@ b2:
 }",
         );
         let after = module("fn f(v0 y: f32) -> (x: f32) {\nb0:\n  v1: f32 = add v0, v0 @0:0..10\n  ret v1\n}");
-        let residual = Residual::of((&before, &sources), (&after, &sources));
+        let residual = Residual::new((&before, &sources), (&after, &sources));
         let gone: Vec<_> = residual.gone.iter().map(|g| (g.line, g.text.as_str(), g.instructions)).collect();
         assert_eq!(gone, [(2, "if (x > 1)", 1), (3, "x = 0;", 1)]);
         assert_eq!(residual.lines, 3);
@@ -173,6 +173,6 @@ b2:
     #[test]
     fn back_edges_are_loops() {
         let text = "fn f(v0 c: bool) {\nb0:\n  jump b1\nb1:\n  br v0, b1, b2\nb2:\n  ret\n}";
-        assert_eq!(CodeSize::of(&parse(text, FileId(0)).expect("a module")).loops, 1);
+        assert_eq!(CodeSize::new(&parse(text, FileId(0)).expect("a module")).loops, 1);
     }
 }

@@ -1,6 +1,6 @@
 //! The IR of a shader, pass by pass.
 
-use super::Stage;
+use super::PassListing;
 use super::extent::Extent;
 use super::listing::{Interner, Line, Listing};
 use shadewright_ir::passes::{Observer, Pass};
@@ -16,7 +16,7 @@ const MOST_LINES: usize = 1_000_000;
 pub(super) struct Stages<'a> {
     extent: &'a Extent,
     lines: &'a mut Interner,
-    list: Vec<Stage>,
+    list: Vec<PassListing>,
     kept: usize,
 }
 
@@ -30,11 +30,11 @@ impl<'a> Stages<'a> {
     pub fn end(&mut self, module: &Module) {
         // Values have other numbers now, so that a comparison with the stage before is meaningless.
         let listing = Listing::new(listing(self.extent, module, self.lines));
-        self.list.push(Stage { name: "in the end".to_string(), listing });
+        self.list.push(PassListing { name: "in the end".to_string(), listing });
     }
 
     /// The recorded stages.
-    pub fn into_list(self) -> Vec<Stage> {
+    pub fn into_list(self) -> Vec<PassListing> {
         self.list
     }
 
@@ -49,7 +49,7 @@ impl<'a> Stages<'a> {
             None => Listing::new(lines),
         };
         self.kept += listing.rows.len();
-        self.list.push(Stage { name: name.to_string(), listing });
+        self.list.push(PassListing { name: name.to_string(), listing });
     }
 }
 

@@ -1,7 +1,7 @@
 //! The compiled forms of a small shader, line by line.
 
-use super::{Inspection, Listing, Place, prepare};
-use crate::{self as project, InstanceId, Outcome, Project, Source, State};
+use super::{Inspection, Listing, SourceLine, prepare};
+use crate::{self as project, InstanceId, Outcome, Project, ProjectState, Source};
 use shadewright_base::text::source::FileId;
 use shadewright_rpu::engine;
 use std::sync::Arc;
@@ -31,30 +31,30 @@ const SCENE: &str = r#"
     WorldEnd
 "#;
 
-fn state() -> Arc<State> {
+fn state() -> Arc<ProjectState> {
     state_of(SCENE)
 }
 
-fn state_of(scene: &str) -> Arc<State> {
+fn state_of(scene: &str) -> Arc<ProjectState> {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("striped.sl", SHADER);
     write("dented.sl", "displacement dented(float depth = 0.1) {\n  P -= depth * noise(9 * P) * normalize(N);\n}\n");
     write("tint.h", INCLUDED);
     write("scene.rib", scene);
-    match Project::new(Source::File(folder.path().join("scene.rib")), project::Options::default()).refresh() {
+    match Project::new(Source::File(folder.path().join("scene.rib")), project::ProjectOptions::default()).refresh() {
         Outcome::Ready(state) => state,
         Outcome::Broken(failure) => panic!("{}", failure.render()),
         Outcome::Unchanged => panic!("nothing was read"),
     }
 }
 
-fn instance(state: &State, shader: &str) -> InstanceId {
+fn instance(state: &ProjectState, shader: &str) -> InstanceId {
     state.parameters.instances.iter().find(|i| i.shader == shader).expect("an instance").id
 }
 
 /// Inspects a shader; returns the inspection, and the shader's file.
-fn inspected(state: &State, shader: &str) -> (Inspection, FileId) {
+fn inspected(state: &ProjectState, shader: &str) -> (Inspection, FileId) {
     let prepared = prepare(state, instance(state, shader)).unwrap_or_else(|e| panic!("{e}"));
     let cost = prepared.measure(state, &state.view(), 100_000);
     let inspection = prepared.inspection(Some(cost));
@@ -64,7 +64,7 @@ fn inspected(state: &State, shader: &str) -> (Inspection, FileId) {
 
 /// The lines that come from a line of a file.
 fn from(listing: &Listing, file: FileId, line: u32) -> Vec<&str> {
-    let place = Place { file, line };
+    let place = SourceLine { file, line };
     let rows = listing.rows.iter().map(|row| &row.line);
     rows.filter(|line| line.places.contains(&place)).map(|line| line.text.as_str()).collect()
 }
@@ -92,7 +92,7 @@ fn a_source_line_has_its_instructions_in_every_form() {
     // it.
     let included = listings.source.rows.iter().find(|row| row.line.text.contains("sqrt")).unwrap();
     let root = end.rows.iter().find(|row| row.line.places.first() == included.line.places.first()).unwrap();
-    assert!(root.line.places.contains(&Place { file, line: 3 }), "{:?}", root.line);
+    assert!(root.line.places.contains(&SourceLine { file, line: 3 }), "{:?}", root.line);
 }
 
 #[cfg(feature = "gpu")]
@@ -172,7 +172,7 @@ fn the_cost_of_the_lines_is_part_of_the_images() {
     let (inspection, file) = inspected(&state, "striped");
     let cost = inspection.cost.unwrap().unwrap();
     assert_eq!(cost.size, [40, 20]);
-    let noise = cost.share(Place { file, line: 3 });
-    assert!(noise > cost.share(Place { file, line: 6 }), "{cost:?}");
+    let noise = cost.share(SourceLine { file, line: 3 });
+    assert!(noise > cost.share(SourceLine { file, line: 6 }), "{cost:?}");
     assert!(noise > 0.0 && cost.shader_share() > noise && cost.shader_share() < 1.0, "{cost:?}");
 }

@@ -189,7 +189,7 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
     let size = program.constants.format();
     let [x, y] = sample.pixel;
     AbsentSample::check(sample.pixel, size, Some(sample.number), sample.sampling.count())?;
-    let film = FilmSettings::of(&subject.scene.film, subject.program);
+    let film = FilmSettings::new(&subject.scene.film, subject.program);
     let shot = sample.sampling.sample(&film, x, y, sample.number);
     let raster = shot.raster.to_array();
     let arguments = shot.arguments().map(Const::F32);

@@ -94,7 +94,7 @@ const BATCH: usize = 1024;
 pub fn printed(subject: &Subject<'_>, window: Window, sampling: Sampling, budget: u32, most: usize) -> Printed {
     let strings = strings(&subject.program.module, subject.scene);
     let samples = sampling.count() as usize;
-    let film = FilmSettings::of(&subject.scene.film, subject.program);
+    let film = FilmSettings::new(&subject.scene.film, subject.program);
     let count = window.width as usize * window.height as usize * samples;
     let mut printed = Printed::default();
     for first in (0..count).step_by(BATCH) {

@@ -88,7 +88,7 @@ pub struct RayTree {
 
 impl RayTree {
     /// Builds the tree of rays sorted with parents first.
-    pub fn of(rays: &[RayRecord]) -> Self {
+    pub fn new(rays: &[RayRecord]) -> Self {
         let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); rays.len()] };
         for (index, ray) in (0..).zip(rays) {
             match ray.parent.and_then(|p| tree.children.get_mut(p as usize)) {

@@ -185,7 +185,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn value(&self, value: &Const, ty: SourceType) -> Value {
-        Value::of(value, ty, |id| self.strings.get(&id).cloned())
+        Value::new(value, ty, |id| self.strings.get(&id).cloned())
     }
 
     /// The surface at a hit, with the globals of its shader.

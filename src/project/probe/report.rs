@@ -54,7 +54,7 @@ impl Probe {
         }
         writeln!(out, "rays")?;
         // Depth first, children in order.
-        let tree = RayTree::of(&self.rays);
+        let tree = RayTree::new(&self.rays);
         let mut work: Vec<(u32, usize)> = tree.roots.iter().rev().map(|&i| (i, 1)).collect();
         while let Some((index, depth)) = work.pop() {
             let ray = &self.rays[index as usize];

@@ -54,7 +54,7 @@ fn the_tree_of_rays_tells_reflections_and_the_light_of_each_shadow_ray() {
     assert_eq!((light.number, light.shader.as_str(), shadow.is_free()), (1, "pointlight", true));
     let halves = reflected.returned.expect("a color").color.map(|c| 0.5 * c);
     assert_eq!((camera.returned.map(|r| r.color), halves[0] > 0.0), (Some(halves), true));
-    let tree = RayTree::of(&probe.rays);
+    let tree = RayTree::new(&probe.rays);
     assert_eq!((tree.roots, tree.children), (vec![0], vec![vec![1], vec![2], vec![]]));
     assert!(probe.summary().contains("    shadow ray to light 1 (pointlight): visible\n"), "{}", probe.summary());
 }

@@ -25,7 +25,7 @@ pub enum Value {
 
 impl Value {
     /// The value that a constant of the IR stands for; `text` gives the strings of identifiers.
-    pub fn of(value: &Const, ty: SourceType, text: impl FnOnce(u32) -> Option<String>) -> Self {
+    pub fn new(value: &Const, ty: SourceType, text: impl FnOnce(u32) -> Option<String>) -> Self {
         match (value, ty) {
             (Const::U32(id), SourceType::String) => {
                 Value::String(text(*id).unwrap_or_else(|| format!("string #{id:08x}")))

@@ -66,16 +66,16 @@ fn folder() -> Folder {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("scene.rib"), SCENE).unwrap();
     fs::write(dir.path().join("own.rtsl"), CLASSES).unwrap();
-    let project = Project::new(Source::File(dir.path().join("scene.rib")), Options::default());
+    let project = Project::new(Source::File(dir.path().join("scene.rib")), ProjectOptions::default());
     Folder { dir, project }
 }
 
-fn instance<'a>(state: &'a State, class: &str) -> &'a Instance {
+fn instance<'a>(state: &'a ProjectState, class: &str) -> &'a Instance {
     let name = format!("own.rtsl:{class}");
     state.parameters.instances.iter().find(|i| i.shader == *name).expect("the scene has one")
 }
 
-fn parameter<'a>(state: &'a State, class: &str, name: &str) -> &'a Parameter {
+fn parameter<'a>(state: &'a ProjectState, class: &str, name: &str) -> &'a Parameter {
     let found = instance(state, class).params.iter().find(|p| p.name == name);
     found.unwrap_or_else(|| panic!("{class} has no {name}: {:?}", instance(state, class).params))
 }
@@ -122,7 +122,7 @@ fn requests_that_are_copied_make_the_same_objects() {
         fs::write(folder.path("scene.rib"), SCENE.replace(old, new.trim_end())).unwrap();
         let again = folder.ready();
         assert!(again.diagnostics.is_empty(), "{new}: {}", again.diagnostics.render(&again.program.sources));
-        let values = |state: &State| {
+        let values = |state: &ProjectState| {
             let numbers = |p: &Parameter| format!("{:.4?}", p.value());
             instance(state, class).params.iter().map(numbers).collect::<Vec<_>>()
         };

@@ -37,18 +37,18 @@ fn brightness(value: f32, Exposure { gain, gamma }: Exposure) -> f32 {
 mod tests {
     use super::*;
 
-    fn of_reds(reds: [f32; 4]) -> f32 {
+    fn red_contrast(reds: [f32; 4]) -> f32 {
         contrast(&reds.map(|red| [red, 0.0, 0.0, 1.0]), Exposure::default())
     }
 
     #[test]
     fn equal_corners_do_not_differ() {
-        assert_eq!(of_reds([0.3; 4]), 0.0);
+        assert_eq!(red_contrast([0.3; 4]), 0.0);
     }
 
     #[test]
     fn a_step_in_the_dark_counts_more_than_one_in_the_light() {
-        let (dark, light) = (of_reds([0.0, 0.04, 0.0, 0.0]), of_reds([0.96, 1.0, 1.0, 1.0]));
+        let (dark, light) = (red_contrast([0.0, 0.04, 0.0, 0.0]), red_contrast([0.96, 1.0, 1.0, 1.0]));
         assert!((dark - 0.2).abs() < 1e-6 && light < 0.03, "{dark} {light}");
     }
 
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn values_that_are_not_finite_differ_from_all_others_and_not_from_each_other() {
-        assert_eq!(of_reds([f32::NAN, f32::INFINITY, f32::NAN, f32::NEG_INFINITY]), 0.0);
-        assert!(of_reds([1e9, f32::NAN, 1e9, 1e9]) > 1e9);
+        assert_eq!(red_contrast([f32::NAN, f32::INFINITY, f32::NAN, f32::NEG_INFINITY]), 0.0);
+        assert!(red_contrast([1e9, f32::NAN, 1e9, 1e9]) > 1e9);
     }
 
     #[test]

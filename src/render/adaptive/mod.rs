@@ -98,7 +98,7 @@ impl AdaptiveSampler {
         if !job.film.is_pinhole {
             return Err(Unsupported::Lens);
         }
-        let small = SmallObjects::of_scene(scene, &job.program.primitives.tree);
+        let small = SmallObjects::for_scene(scene, &job.program.primitives.tree);
         let (filter, exposure) = (scene.film.filter, job.film.exposure);
         Ok(Self { small, filter, exposure, ..Self::plain(job.window, settings) })
     }

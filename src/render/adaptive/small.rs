@@ -40,7 +40,7 @@ impl Region {
     }
 
     /// The region of points of the raster, if that is small.
-    pub fn of(points: &[Vec2]) -> Option<Self> {
+    pub fn from_points(points: &[Vec2]) -> Option<Self> {
         let extents: [f32; DIRECTIONS] = std::array::from_fn(|i| {
             let direction = Vec2::from_angle(std::f32::consts::PI * i as f32 / DIRECTIONS as f32);
             let [low, high] = range(points.iter().map(|point| point.dot(direction)));
@@ -108,11 +108,11 @@ const BEYOND: i64 = 32;
 impl SmallObjects {
     /// The small objects of a scene, in its image, of which `procedural` are the procedural
     /// primitives. None where a shader replaces the camera: no bounds can be projected.
-    pub fn of_scene(scene: &Scene, procedural: &ProceduralBvh) -> Self {
+    pub fn for_scene(scene: &Scene, procedural: &ProceduralBvh) -> Self {
         if scene.ray_function.is_some() || scene.camera_shader.is_some() {
             return Self::default();
         }
-        let raster = Raster::of(scene);
+        let raster = Raster::for_scene(scene);
         let visible = scene.objects.par_iter().filter(|object| object.attributes.visibility.camera);
         let mut regions: Vec<_> = visible.filter_map(|object| raster.region(object)).collect();
         regions.extend(procedural.boxes().filter_map(|(low, high)| raster.region_of(corners(low, high))));
@@ -165,7 +165,7 @@ struct Raster {
 }
 
 impl Raster {
-    fn of(scene: &Scene) -> Self {
+    fn for_scene(scene: &Scene) -> Self {
         let near = scene.camera.near.max(f32::MIN_POSITIVE);
         let size = Vec2::new(scene.format.width as f32, scene.format.height as f32);
         Self { to_ndc: scene.camera_frame().to_ndc([0.0, f32::INFINITY]), size, near }
@@ -195,7 +195,7 @@ impl Raster {
 
     fn region_of(&self, points: impl IntoIterator<Item = Vec3>) -> Option<Region> {
         let points: Vec<_> = points.into_iter().map(|point| self.project(point)).collect::<Option<_>>()?;
-        Region::of(&points)
+        Region::from_points(&points)
     }
 }
 
@@ -248,32 +248,32 @@ mod tests {
 
     #[test]
     fn disks_are_small_below_the_diagonal_of_a_pixel() {
-        assert!(Region::of(&disk(Vec2::new(7.3, 4.1), 0.69)).is_some());
-        assert!(Region::of(&disk(Vec2::new(7.3, 4.1), 0.75)).is_none());
-        assert!(Region::of(&[]).is_none());
+        assert!(Region::from_points(&disk(Vec2::new(7.3, 4.1), 0.69)).is_some());
+        assert!(Region::from_points(&disk(Vec2::new(7.3, 4.1), 0.75)).is_none());
+        assert!(Region::from_points(&[]).is_none());
     }
 
     #[test]
     fn lines_are_as_small_as_they_are_wide_in_every_direction() {
         for degrees in 0..180 {
             let to = 300.0 * Vec2::from_angle((degrees as f32).to_radians());
-            let region = Region::of(&line(Vec2::ZERO, to, 0.2)).expect("a thin line");
+            let region = Region::from_points(&line(Vec2::ZERO, to, 0.2)).expect("a thin line");
             assert!((region.width() - 0.2).abs() < 1e-3, "{degrees}: {}", region.width());
-            assert_eq!(Region::of(&line(Vec2::ZERO, to, 1.5)), None, "{degrees}");
+            assert_eq!(Region::from_points(&line(Vec2::ZERO, to, 1.5)), None, "{degrees}");
         }
     }
 
     #[test]
     fn points_on_one_line_have_no_width() {
         for points in [vec![Vec2::splat(3.5)], vec![Vec2::ZERO, Vec2::new(9.0, 6.0), Vec2::new(3.0, 2.0)]] {
-            let region = Region::of(&points).expect("a small region");
+            let region = Region::from_points(&points).expect("a small region");
             assert!(region.width() < 1e-5, "{region:?}");
         }
     }
 
     #[test]
     fn squares_over_an_object_are_divided_until_its_width_holds_a_corner() {
-        let region = Region::of(&disk(Vec2::new(3.3, 5.4), 0.1)).expect("a small region");
+        let region = Region::from_points(&disk(Vec2::new(3.3, 5.4), 0.1)).expect("a small region");
         let small = SmallObjects::new(vec![region], [8, 8]);
         let force =
             |pixel: [i64; 2], low: [f32; 2], side: f32| small.force(pixel, [low.into(), Vec2::from(low) + side]);
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_line_is_noted_in_the_pixels_along_it() {
-        let region = Region::of(&line(Vec2::new(0.5, 0.25), Vec2::new(7.5, 3.75), 0.1)).expect("a thin line");
+        let region = Region::from_points(&line(Vec2::new(0.5, 0.25), Vec2::new(7.5, 3.75), 0.1)).expect("a thin line");
         let small = SmallObjects::new(vec![region], [8, 8]);
         let force = |x: i64, y: i64| {
             small.force([x, y], [Vec2::new(x as f32, y as f32), Vec2::new(x as f32 + 1.0, y as f32 + 1.0)])

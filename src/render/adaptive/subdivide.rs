@@ -283,7 +283,7 @@ impl Subdivision<'_, '_> {
         let from = |axis: usize, pixel: i64| i64::from(square.at[axis]) - (pixel << depth);
         for row in rows {
             for column in columns.clone() {
-                let weight = self.weights.of([from(0, column), from(1, row)], side) as f32;
+                let weight = self.weights.weight([from(0, column), from(1, row)], side) as f32;
                 if weight != 0.0 {
                     let [x, y] = [(column, 0), (row, 1)].map(|(at, axis)| (at - i64::from(self.margin[axis])) as u32);
                     self.film.add_weighted(x, y, 0, mean.map(|channel| channel * weight), weight);

@@ -96,7 +96,7 @@ fn a_thin_line_between_the_corners_is_found_because_it_is_forced() {
     assert_eq!(unforced.subdivided, 0, "the corners do not see it");
     let ends = [from, from + along];
     let corners = ends.map(|end| [-0.075, 0.075].map(|d| end + d * along.perp())).concat();
-    let small = SmallObjects::new(vec![Region::of(&corners).unwrap()], [8, 8]);
+    let small = SmallObjects::new(vec![Region::from_points(&corners).unwrap()], [8, 8]);
     let (film, statistics, _) = sampled(&AdaptiveSampler { small, ..sampler }, line);
     assert!(statistics.forced > 0 && statistics.forced <= statistics.subdivided, "{statistics:?}");
     let area: f32 = film.pixels().map(|pixel| pixel.mean()[0]).sum();

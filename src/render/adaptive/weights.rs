@@ -69,7 +69,7 @@ impl Weights {
 
     /// The weight in a pixel of a square whose upper left corner is at these coordinates from the
     /// pixel's.
-    pub fn of(&self, [x, y]: [i64; 2], side: u32) -> f64 {
+    pub fn weight(&self, [x, y]: [i64; 2], side: u32) -> f64 {
         let side = i64::from(side);
         let [left, top] = [x, y].map(|start| start.div_euclid(self.cell));
         let cells = (side / self.cell).max(1);
@@ -106,10 +106,10 @@ mod tests {
         let weights = Weights::new(PixelFilter::default(), 3);
         assert_eq!(weights.margin(), [0, 0]);
         assert_eq!(
-            (weights.of([0, 0], 8), weights.of([4, 6], 2), weights.of([7, 7], 1)),
+            (weights.weight([0, 0], 8), weights.weight([4, 6], 2), weights.weight([7, 7], 1)),
             (1.0, 1.0 / 16.0, 1.0 / 64.0)
         );
-        assert_eq!((weights.of([8, 0], 8), weights.of([-8, 0], 8)), (0.0, 0.0));
+        assert_eq!((weights.weight([8, 0], 8), weights.weight([-8, 0], 8)), (0.0, 0.0));
         assert_eq!((weights.pixels(0, 40, 8), weights.pixels(1, 47, 1)), ([5, 6], [5, 6]));
     }
 
@@ -117,8 +117,8 @@ mod tests {
     fn a_box_of_two_pixels_reaches_half_of_each_neighbor() {
         let weights = Weights::new(filter(FilterKind::Box, 2.0), 1);
         assert_eq!(weights.margin(), [1, 1]);
-        assert_eq!(weights.of([-2, 0], 2), 0.5);
-        assert_eq!((weights.of([-2, 0], 1), weights.of([-1, 0], 1)), (0.0, 0.25));
+        assert_eq!(weights.weight([-2, 0], 2), 0.5);
+        assert_eq!((weights.weight([-2, 0], 1), weights.weight([-1, 0], 1)), (0.0, 0.25));
         // The left half of pixel 5 lies in pixels 4 and 5, its right half in 5 and 6.
         assert_eq!(
             (weights.pixels(0, 10, 1), weights.pixels(0, 11, 1), weights.pixels(0, 10, 2)),
@@ -132,7 +132,7 @@ mod tests {
             let weights = Weights::new(filter(kind, 3.3), 3);
             let sum = |side: u32| -> f64 {
                 let starts = || (-32..32).step_by(side as usize);
-                starts().flat_map(|y| starts().map(move |x| [x, y])).map(|at| weights.of(at, side)).sum()
+                starts().flat_map(|y| starts().map(move |x| [x, y])).map(|at| weights.weight(at, side)).sum()
             };
             assert!((sum(8) - sum(1)).abs() < 1e-9 && sum(1) > 0.1, "{name}: {} {}", sum(8), sum(1));
         }
@@ -142,8 +142,8 @@ mod tests {
     fn squares_smaller_than_a_cell_of_a_wide_table_have_their_share() {
         let weights = Weights::new(filter(FilterKind::Gaussian, 64.0), 6);
         assert_eq!((weights.cell, weights.margin()), (4, [32, 32]));
-        let whole = weights.of([0, 0], 64);
-        let parts: f64 = (0..64 * 64).map(|i| weights.of([i % 64, i / 64], 1)).sum();
+        let whole = weights.weight([0, 0], 64);
+        let parts: f64 = (0..64 * 64).map(|i| weights.weight([i % 64, i / 64], 1)).sum();
         assert!((parts / whole - 1.0).abs() < 1e-9 && whole > 0.9, "{parts} {whole}");
     }
 }

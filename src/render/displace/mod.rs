@@ -19,7 +19,7 @@ use shadewright_base::text::source::SourceMap;
 use shadewright_geometry::Mesh;
 use shadewright_geometry::refine::refine;
 use shadewright_ir::abi::frame::FrameConstants;
-use shadewright_program::{LinkOptions, MemoryImage, Program, ShaderCache, Stage, link_cached};
+use shadewright_program::{LinkOptions, MemoryImage, Program, ProgramPurpose, ShaderCache, link_cached};
 use shadewright_scene::{Camera, DEFAULT_TRIANGLES, Format, MeshSpace, Object, ObjectAttributes, Scene, ShaderId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ struct Given {
 }
 
 impl Given {
-    fn of((number, object): (usize, &Object)) -> Option<Self> {
+    fn from_object((number, object): (usize, &Object)) -> Option<Self> {
         if object.procedural.is_some() {
             return None;
         }
@@ -126,7 +126,7 @@ impl Displacer {
         sources: &mut SourceMap,
         options: &LinkOptions,
     ) -> Result<Displaced, Diagnostics> {
-        let mut given: Vec<Given> = scene.objects.iter().enumerate().filter_map(Given::of).collect();
+        let mut given: Vec<Given> = scene.objects.iter().enumerate().filter_map(Given::from_object).collect();
         if given.is_empty() {
             self.last = None;
             return Ok(Displaced::default());
@@ -179,7 +179,7 @@ impl Displacer {
     }
 
     fn link(&mut self, stage: &Scene, sources: &mut SourceMap, options: &LinkOptions) -> Result<Program, Diagnostics> {
-        let options = LinkOptions { stage: Stage::Displacement, output: None, ..options.clone() };
+        let options = LinkOptions { stage: ProgramPurpose::Displacement, output: None, ..options.clone() };
         match link_cached(stage, std::mem::take(sources), &options, &mut self.units) {
             Ok(program) => {
                 *sources = program.sources.clone();

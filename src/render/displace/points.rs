@@ -33,7 +33,7 @@ pub(super) fn moved(
     let mut results = run(&stage, program, dicer, &left)?;
     let meshes: Vec<Mesh> = stage.objects.drain(..).map(|o| Arc::unwrap_or_clone(o.mesh)).collect();
     let shaders: Vec<u32> = given.iter().map(|g| g.shader.0).collect();
-    let weld = Weld::of(&meshes, &shaders);
+    let weld = Weld::new(&meshes, &shaders);
     let before = || meshes.iter().flat_map(|m| &m.positions);
     let mut lost = 0usize;
     for (point, &before) in results.points.iter_mut().zip(before()) {

@@ -37,7 +37,7 @@ type Key = (u32, [u32; 3], [u32; 3]);
 
 impl Weld {
     /// Of meshes, each with the number of the shader that moves it.
-    pub fn of(meshes: &[Mesh], shaders: &[u32]) -> Self {
+    pub fn new(meshes: &[Mesh], shaders: &[u32]) -> Self {
         // Zeros of both signs are one.
         let bits = |v: Vec3| (v + Vec3::ZERO).to_array().map(f32::to_bits);
         let key =
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn vertices_at_one_place_get_the_mean_whichever_mesh_they_are_of() {
         let meshes = [square(0.0, Vec3::Z), square(1.0, Vec3::X), square(1.0, Vec3::Z)];
-        let weld = Weld::of(&meshes, &[0, 0, 1]);
+        let weld = Weld::new(&meshes, &[0, 0, 1]);
         assert_eq!((weld.places.count, weld.sides.count), (6 + 4, 8 + 4));
         let mut heights: Vec<Vec3> = (0..12).map(|i| Vec3::Z * i as f32).collect();
         weld.places.average(&mut heights);
@@ -140,7 +140,7 @@ mod tests {
         let meshes = [square(0.0, Vec3::Z), square(0.0, Vec3::X), square(0.0, Vec3::Y)];
         let mut values = vec![Vec3::new(0.1, 1e-30, 3e7); 12];
         let before = values.clone();
-        Weld::of(&meshes, &[0; 3]).places.average(&mut values);
+        Weld::new(&meshes, &[0; 3]).places.average(&mut values);
         assert_eq!(values, before);
     }
 
@@ -151,7 +151,7 @@ mod tests {
         let mut moved: Vec<Vec3> = meshes.iter().flat_map(|m| m.positions.clone()).collect();
         moved[5].z = 1.0;
         moved[6].z = 1.0;
-        let normals = Weld::of(&meshes, &[0; 3]).sides.normals(&meshes, &moved, |_| true);
+        let normals = Weld::new(&meshes, &[0; 3]).sides.normals(&meshes, &moved, |_| true);
         let (flat, slope) = (Vec3::Z, Vec3::new(-1.0, 0.0, 1.0).normalize());
         assert!(normals[0].distance(flat) < 1e-6 && normals[5].distance(slope) < 1e-6);
         let between = (flat + slope).normalize();
@@ -159,7 +159,7 @@ mod tests {
         assert!(normals[8].distance(-flat) < 1e-6);
         // With a crease between them each keeps its own.
         let meshes = [square(0.0, Vec3::Z), square(1.0, Vec3::new(0.1, 0.0, 1.0).normalize())];
-        let normals = Weld::of(&meshes, &[0; 2]).sides.normals(&meshes, &moved[..8], |_| true);
+        let normals = Weld::new(&meshes, &[0; 2]).sides.normals(&meshes, &moved[..8], |_| true);
         assert!(normals[1].distance(flat) < 1e-6 && normals[4].distance(slope) < 1e-6);
     }
 }

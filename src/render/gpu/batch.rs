@@ -27,7 +27,7 @@ pub(super) enum Lanes {
 
 impl Lanes {
     /// The best that the device has.
-    pub fn of(gpu: &Gpu) -> Self {
+    pub fn for_device(gpu: &Gpu) -> Self {
         if gpu.has_subgroups() { Self::Subgroup } else { Self::Single }
     }
 
@@ -88,8 +88,8 @@ impl SampleNumbers {
 
     /// The sums of an item with this number of runs: one for each batch of samples ([`Batches`]).
     pub fn sums(self, iterations: u32) -> u32 {
-        let batches = Batches::of(self.all);
-        batches.of_sample(self.first + iterations.max(1) - 1) - batches.of_sample(self.first) + 1
+        let batches = Batches::new(self.all);
+        batches.batch(self.first + iterations.max(1) - 1) - batches.batch(self.first) + 1
     }
 }
 
@@ -538,7 +538,7 @@ mod tests {
         let items = 300;
         // Batches of the samples: 0 and 1, 2 to 4, 5 and 6, and so on.
         let all = 40;
-        let batches = Batches::of(all);
+        let batches = Batches::new(all);
         // The first sums are discarded; the last two batches continue the sums before.
         for (samples, results) in
             [(9..13, Results::Sum), (0..4, Results::Sum), (4..8, Results::AddToSums), (8..9, Results::AddToSums)]
@@ -555,7 +555,7 @@ mod tests {
                 sum.sum
             };
             if results == Results::AddToSums {
-                let begun = batches.range(batches.of_sample(samples.start)).start;
+                let begun = batches.range(batches.batch(samples.start)).start;
                 let before: Vec<_> = (0..items).map(|item| sum(begun..samples.start, item)).collect();
                 let count = numbers.sums(iterations);
                 bench.paths.set_sums(&bench.gpu, &bench.kernels, &before, count).unwrap();
@@ -579,7 +579,7 @@ mod tests {
                 }
             }
             let start = |part: &std::ops::Range<u32>| match results {
-                Results::AddToSums if part.start == samples.start => batches.range(batches.of_sample(part.start)).start,
+                Results::AddToSums if part.start == samples.start => batches.range(batches.batch(part.start)).start,
                 _ => part.start,
             };
             let expected: Vec<_> = batches

@@ -102,7 +102,7 @@ impl Gpu {
                 .find(|a| a.get_info().name.to_lowercase().contains(&part.to_lowercase()))
                 .ok_or_else(|| OpenError::Unknown { wanted: part.to_string(), found: names() })?,
         };
-        Self::of_adapter(adapter)
+        Self::from_adapter(adapter)
     }
 
     /// Another device of the same adapter, which shares nothing with this one.
@@ -110,10 +110,10 @@ impl Gpu {
     /// # Errors
     /// When the driver refuses.
     pub(super) fn another(&self) -> Result<Self, OpenError> {
-        Self::of_adapter(&self.opened)
+        Self::from_adapter(&self.opened)
     }
 
-    fn of_adapter(adapter: &wgpu::Adapter) -> Result<Self, OpenError> {
+    fn from_adapter(adapter: &wgpu::Adapter) -> Result<Self, OpenError> {
         let info = adapter.get_info();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("shadewright"),
@@ -138,7 +138,7 @@ impl Gpu {
             opened: adapter.clone(),
             adapter: describe(adapter),
             hardware: is_hardware(&info),
-            quirks: DriverQuirks::of(&info),
+            quirks: DriverQuirks::for_adapter(&info),
             driver_version: [info.name, info.driver, info.driver_info].join("/"),
             fault,
         })

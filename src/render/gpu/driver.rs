@@ -34,7 +34,7 @@ impl DriverQuirks {
 
     /// The known facts about the driver of an adapter. [`DriverQuirks::NONE`] holds for SwiftShader
     /// too, which compiles when a pipeline is made and bounds no loop.
-    pub fn of(adapter: &wgpu::AdapterInfo) -> Self {
+    pub fn for_adapter(adapter: &wgpu::AdapterInfo) -> Self {
         let is_llvmpipe = [&adapter.name, &adapter.driver].iter().any(|name| name.contains("llvmpipe"));
         if !is_llvmpipe {
             return Self::NONE;
@@ -50,7 +50,7 @@ mod tests {
     fn quirks(name: &str, driver: &str, backend: wgpu::Backend) -> DriverQuirks {
         let mut adapter = wgpu::AdapterInfo::new(wgpu::DeviceType::Cpu, backend);
         (adapter.name, adapter.driver) = (name.to_string(), driver.to_string());
-        DriverQuirks::of(&adapter)
+        DriverQuirks::for_adapter(&adapter)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{RenderError, Schedule};
 use shadewright_bvh::gpu::kernel::Levels;
 use shadewright_bvh::two_level::procedural::ProceduralBvh;
 use shadewright_bvh::{BuildOptions, Bvh};
-use shadewright_codegen::wgsl::{Options, PARAMS_UNIFORMS, RESULT_WORDS};
+use shadewright_codegen::wgsl::{PARAMS_UNIFORMS, RESULT_WORDS, WgslOptions};
 use shadewright_ir::Module;
 
 /// The most nested calls of a recursive function.
@@ -41,7 +41,7 @@ pub fn run_function(
     }
     let budget = budget.min(compute.gpu().max_loop_iterations());
     let program =
-        Program::compile(compute.gpu(), module, &[name], &Options::default(), Levels::One, MAX_DEPTH, schedule)?;
+        Program::compile(compute.gpu(), module, &[name], &WgslOptions::default(), Levels::One, MAX_DEPTH, schedule)?;
     let interface = program.interface();
     let tree = Bvh::build(&[], &BuildOptions::default()).map_err(|e| unsupported(e.to_string()))?;
     let setup = Setup {

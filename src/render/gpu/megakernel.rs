@@ -109,7 +109,7 @@ impl<C: Deref<Target = Compute>> MegakernelExecutor<C> {
         let paths = Paths::new(gpu, &compute.refill, count, [words, 0], kernel.sections)?;
         let tables = setup.tree.gpu_tables_with(Layout::Binary, setup.procedural);
         let start = Instant::now();
-        let (pipelines, kernels) = compute.megakernels.of(gpu, std::slice::from_ref(kernel))?;
+        let (pipelines, kernels) = compute.megakernels.get(gpu, std::slice::from_ref(kernel))?;
         let made = start.elapsed();
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
         let profile = if compute.profiling() { Profile::new(gpu, vec!["megakernel".to_string()]) } else { None };
@@ -282,7 +282,7 @@ mod tests {
     use shadewright_base::text::source::FileId;
     use shadewright_bvh::two_level::procedural::ProceduralBvh;
     use shadewright_bvh::{BuildOptions, Bvh, Triangle};
-    use shadewright_codegen::wgsl::{MegakernelOptions, Options, PARAMS_UNIFORMS, compile_megakernel};
+    use shadewright_codegen::wgsl::{MegakernelOptions, PARAMS_UNIFORMS, WgslOptions, compile_megakernel};
     use shadewright_ir::parse;
     use std::ops::ControlFlow;
     use std::sync::LazyLock;
@@ -326,7 +326,7 @@ b2:
         let max_private_words = if private { 1024 } else { 0 };
         let options =
             MegakernelOptions { depth: 1, max_private_words, traversal: &traversal(Levels::One, Leaves::Triangles) };
-        let kernel = compile_megakernel(&module, &["main"], &Options::default(), &options).unwrap();
+        let kernel = compile_megakernel(&module, &["main"], &WgslOptions::default(), &options).unwrap();
         assert_eq!(kernel.private_frames, private);
         let mut memory = vec![[0; 4]; 2];
         memory.extend((0..64).map(|_| [0, 0, 0, 1]));

@@ -94,7 +94,7 @@ impl Pipelines {
     ///
     /// # Errors
     /// When the device does not take a kernel.
-    pub fn of<'a, K>(
+    pub fn get<'a, K>(
         &self,
         gpu: &Gpu,
         kernels: &'a [K],
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn threads_that_want_the_same_kernel_share_one() {
         let (gpu, pipelines) = empty();
-        let made = || pipelines.of(&gpu, &numbered([4])).unwrap().1.made;
+        let made = || pipelines.get(&gpu, &numbered([4])).unwrap().1.made;
         let made: usize = std::thread::scope(|scope| {
             let threads = [(); 4].map(|()| scope.spawn(made));
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
@@ -223,9 +223,9 @@ mod tests {
     fn a_kernel_that_is_refused_is_refused_again_and_does_no_harm() {
         let (gpu, pipelines) = empty();
         for _ in 0..2 {
-            assert!(pipelines.of(&gpu, &[Numbered("fn main() { return 1; }".to_string())]).is_err());
+            assert!(pipelines.get(&gpu, &[Numbered("fn main() { return 1; }".to_string())]).is_err());
         }
-        assert_eq!(pipelines.of(&gpu, &numbered([5])).unwrap().1, PipelineCounts { made: 1, found: 0 });
+        assert_eq!(pipelines.get(&gpu, &numbered([5])).unwrap().1, PipelineCounts { made: 1, found: 0 });
     }
 
     #[test]

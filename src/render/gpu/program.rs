@@ -6,7 +6,7 @@ use super::megakernel::{MegakernelExecutor, max_private_words, traversal};
 use super::wavefront::{Compute, WavefrontExecutor};
 use crate::{RenderError, Schedule};
 use shadewright_bvh::gpu::kernel::{Leaves, Levels};
-use shadewright_codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
+use shadewright_codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, WgslOptions};
 use shadewright_ir::Module;
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -30,7 +30,7 @@ impl Program {
         gpu: &Gpu,
         module: &Module,
         entries: &[&str],
-        options: &Options,
+        options: &WgslOptions,
         levels: Levels,
         depth: u32,
         schedule: Schedule,
@@ -52,7 +52,7 @@ impl Program {
     ///
     /// # Errors
     /// When the program has something that a GPU cannot do.
-    pub fn sections(module: &Module, entries: &[&str], options: &Options) -> Result<Self, RenderError> {
+    pub fn sections(module: &Module, entries: &[&str], options: &WgslOptions) -> Result<Self, RenderError> {
         wgsl::compile(module, entries, options).map(Program::Sections).map_err(unsupported)
     }
 

@@ -14,7 +14,7 @@ use crate::progressive::Pass;
 use crate::report::{Count, KernelTimes, Phase, Report};
 use crate::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule};
 use shadewright_bvh::gpu::kernel::{Levels, Variant};
-use shadewright_codegen::wgsl::Options;
+use shadewright_codegen::wgsl::WgslOptions;
 use shadewright_image::Image;
 use shadewright_program::{CAMERA_ENTRY, Fact, IMAGER_ENTRY, intersect_entry, surface_entry};
 use std::sync::Arc;
@@ -181,9 +181,9 @@ pub fn check(job: &Job) -> Result<(), RenderError> {
 }
 
 /// The entries of the job's program, and what reaches the others.
-pub(super) fn entries_of(job: &Job) -> (Vec<&'static str>, Options) {
+pub(super) fn entries_of(job: &Job) -> (Vec<&'static str>, WgslOptions) {
     let entries = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
-    let options = Options {
+    let options = WgslOptions {
         shaders: (0..job.program.surface_entries).map(surface_entry).collect(),
         instances: !job.program.memory.placed.is_empty(),
         intersections: (0..job.program.primitives.kinds).map(intersect_entry).collect(),

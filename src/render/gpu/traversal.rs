@@ -95,7 +95,7 @@ impl TraversalKernels {
     }
 
     /// The kernel for tables in these stores.
-    fn of(
+    fn get(
         &self,
         gpu: &Gpu,
         variant: Variant,
@@ -172,7 +172,7 @@ impl Tree {
         tree: &TwoLevel,
         buffers: RayBuffers<'_>,
     ) -> Result<Self, RenderError> {
-        Self::of_scene(gpu, kernels, tree, buffers, None, false)
+        Self::for_scene(gpu, kernels, tree, buffers, None, false)
     }
 
     /// Uploads the BVH of a scene, which may have procedural primitives. Where it `is_known`, the
@@ -180,7 +180,7 @@ impl Tree {
     ///
     /// # Errors
     /// When it does not fit the device.
-    pub fn of_scene(
+    pub fn for_scene(
         gpu: &Gpu,
         kernels: &TraversalKernels,
         tree: &TwoLevel,
@@ -232,10 +232,10 @@ impl Tree {
         let text = procedural.as_ref().map(|given| given.text.clone());
         // The walk over instances or procedural primitives has two stacks.
         let facts = match is_known && procedural.is_none() && !tree.has_instances() {
-            true => TreeFacts::of(tree.plain().stats().depth, &tables.triangles),
+            true => TreeFacts::new(tree.plain().stats().depth, &tables.triangles),
             false => TreeFacts::ANY,
         };
-        let kernel = kernels.of(gpu, variant, places, levels_of(tree), facts, text)?;
+        let kernel = kernels.get(gpu, variant, places, levels_of(tree), facts, text)?;
         let RayBuffers { rays, hits, queue } = buffers;
         let whole = wgpu::Buffer::as_entire_binding;
         let mut resources = vec![whole(&params), nodes.binding(), triangles.binding()];

@@ -69,7 +69,7 @@ impl Compute {
     /// When there is no such adapter, or it refuses.
     pub fn new(adapter: Option<&str>) -> Result<Self, ComputeError> {
         let gpu = Gpu::open(adapter)?;
-        let lanes = Lanes::of(&gpu);
+        let lanes = Lanes::for_device(&gpu);
         let refill = RefillKernels::new(&gpu, lanes)?;
         let schedule = ScheduleKernels::new(&gpu, lanes)?;
         let traversal = TraversalKernels::new(&gpu, Variant::default());
@@ -182,12 +182,12 @@ impl<C: Deref<Target = Compute>> WavefrontExecutor<C> {
             memory: &data.memory,
             trap: paths.status(),
         });
-        let tree = Tree::of_scene(gpu, &compute.traversal, setup.tree, ray_buffers, procedural, setup.tree_is_known)?;
+        let tree = Tree::for_scene(gpu, &compute.traversal, setup.tree, ray_buffers, procedural, setup.tree_is_known)?;
         let (state, frames, status) = (paths.state(), paths.frames(), paths.status());
         let buffers = [&data.params, state, frames, &rays, &hits, &data.memory, &ray_queue, status, paths.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
         let start = Instant::now();
-        let (pipelines, counts) = compute.sections.of(gpu, kernels)?;
+        let (pipelines, counts) = compute.sections.get(gpu, kernels)?;
         let stats = ExecutorStats {
             sections,
             paths: count,

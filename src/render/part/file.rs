@@ -107,7 +107,7 @@ impl PartRecord {
     ///
     /// # Errors
     /// When it is no part.
-    pub fn of_header(header: &Header) -> Result<Self, PartError> {
+    pub fn from_header(header: &Header) -> Result<Self, PartError> {
         #[derive(Deserialize)]
         struct Any {
             #[serde(default)]
@@ -127,7 +127,7 @@ impl PartRecord {
         if !record.part.share.is_valid() {
             return Err(PartError::Record("its share is impossible".to_string()));
         }
-        let divided = record.part.share.of(record.whole(), record.division());
+        let divided = record.part.share.split(record.whole(), record.division());
         let (window, _) = divided.map_err(|error| PartError::Record(error.to_string()))?;
         if record.window() != window || header.size != [window.width, window.height] {
             return Err(PartError::Record("its size is not that of its share".to_string()));
@@ -159,7 +159,7 @@ impl PartRecord {
     /// The division of the image's samples into batches.
     #[must_use]
     pub fn division(&self) -> Batches {
-        Batches::of(self.record.samples)
+        Batches::new(self.record.samples)
     }
 
     /// The part's batches.
@@ -212,7 +212,7 @@ impl PartInfo {
 impl Content {
     /// The samples of a film that has those of a share.
     #[must_use]
-    pub fn of_film(film: Film, share: Share) -> Self {
+    pub fn from_film(film: Film, share: Share) -> Self {
         if !share.has_all_samples() {
             return Content::Batches(film.into_batches());
         }
@@ -281,7 +281,7 @@ impl PartFile {
             channels: file.channels.iter().map(|(name, _)| name.clone()).collect(),
             record: file.record.clone(),
         };
-        let record = PartRecord::of_header(&header)?;
+        let record = PartRecord::from_header(&header)?;
         if hash_of(&file.channels) != record.part.content {
             return Err(PartError::Damaged("its samples were changed".to_string()));
         }

@@ -44,8 +44,9 @@ pub fn join<E: From<SizeError>>(
                 Content::Batches(sums) => {
                     let film = match &mut tile {
                         Some(film) => film,
-                        none => none
-                            .insert(Film::of_samples(window.width, window.height, batches.samples())?.with_variance()),
+                        none => none.insert(
+                            Film::with_samples(window.width, window.height, batches.samples())?.with_variance(),
+                        ),
                     };
                     for (batch, sums) in part.record.batches().zip(sums) {
                         film.add_batch(batch, &sums);

@@ -146,7 +146,7 @@ impl Share {
     ///
     /// # Errors
     /// When the image has fewer pixels than tiles, or fewer batches of samples than shares.
-    pub fn of(self, whole: Window, batches: Batches) -> Result<(Window, Range<u32>), ShareError> {
+    pub fn split(self, whole: Window, batches: Batches) -> Result<(Window, Range<u32>), ShareError> {
         let Window { width, height, .. } = whole;
         if self.tiles.columns > width || self.tiles.rows > height {
             return Err(ShareError::Tiles { width, height, tiles: self.tiles });
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn an_image_has_no_more_tiles_than_pixels_and_no_more_shares_than_samples() {
-        let share = |text: &str| text.parse::<Share>().unwrap().of(Window::whole(3, 8), Batches::of(4));
+        let share = |text: &str| text.parse::<Share>().unwrap().split(Window::whole(3, 8), Batches::new(4));
         assert_eq!(share("2/3x2,samples:4/4"), Ok((Window { x: 1, y: 0, width: 1, height: 4 }, 3..4)));
         assert_eq!(share("1/4x1").unwrap_err().to_string(), "the image of 3x8 pixels cannot be divided into 4x1 tiles");
         assert_eq!(

@@ -41,12 +41,12 @@ fn record() -> Record {
 
 /// The bytes of a part.
 fn part(share: Share, record: Record) -> Vec<u8> {
-    let batches = Batches::of(SAMPLES);
-    let (window, own) = share.of(WHOLE, batches).unwrap();
+    let batches = Batches::new(SAMPLES);
+    let (window, own) = share.split(WHOLE, batches).unwrap();
     let Window { width, height, .. } = window;
     let mut film = match share.has_all_samples() {
-        true => Film::of_samples(width, height, SAMPLES).unwrap().with_variance(),
-        false => Film::of_share(width, height, SAMPLES, own.start).unwrap(),
+        true => Film::with_samples(width, height, SAMPLES).unwrap().with_variance(),
+        false => Film::for_share(width, height, SAMPLES, own.start).unwrap(),
     };
     fill(&mut film, window, batches.range(own.start).start..batches.range(own.end - 1).end);
     let depth =
@@ -55,7 +55,7 @@ fn part(share: Share, record: Record) -> Vec<u8> {
     let aov = Aov { name: "z".to_string(), channels: vec!["Z".to_string()], image: depth };
     let aovs = if share.has_first_samples() { vec![aov] } else { Vec::new() };
     let record = PartRecord { record, part: PartInfo::new(share, window, &FilmSettings::default()) };
-    PartFile { record, content: Content::of_film(film, share), aovs }.encode().unwrap()
+    PartFile { record, content: Content::from_film(film, share), aovs }.encode().unwrap()
 }
 
 /// All parts of a division, the last first.
@@ -76,7 +76,7 @@ fn planned(parts: &[Vec<u8>]) -> Result<Plan, Vec<String>> {
 
 #[test]
 fn parts_in_any_order_join_to_the_bits_of_the_whole() {
-    let mut whole = Film::of_samples(7, 5, SAMPLES).unwrap().with_variance();
+    let mut whole = Film::with_samples(7, 5, SAMPLES).unwrap().with_variance();
     fill(&mut whole, WHOLE, 0..SAMPLES);
     for of in ["1/1", "1/4", "tiles:1/7x5", "samples:1/2", "samples:1/16", "tiles:1/2x3,samples:1/5"] {
         let parts = parts(of);

@@ -27,7 +27,7 @@ pub fn job_of(scene: &str, width: u32, height: u32, strata: [u32; 2]) -> Job {
 /// Draws passes into one film and finishes it.
 pub fn drawn(progressive: &mut dyn Progressive, job: &Job, passes: &[Pass]) -> Image {
     let [width, height] = passes[0].size(job.window);
-    let film = Film::of_samples(width, height, job.sampling.count());
+    let film = Film::with_samples(width, height, job.sampling.count());
     let (mut film, stop) = (film.unwrap(), AtomicBool::new(false));
     for &pass in passes {
         progressive.draw(pass, &mut film, &stop).unwrap();
@@ -137,7 +137,7 @@ pub fn a_pass_that_is_stopped_ends_soon(progressive: &mut dyn Progressive) {
     let job = job_of("sepia", 640, 480, [32, 32]);
     progressive.load(&job).unwrap();
     let stop = AtomicBool::new(true);
-    let mut film = Film::of_samples(640, 480, job.sampling.count()).unwrap();
+    let mut film = Film::with_samples(640, 480, job.sampling.count()).unwrap();
     assert!(matches!(progressive.draw(Pass::whole(job.sampling), &mut film, &stop), Err(RenderError::Stopped)));
     stop.store(false, Ordering::Relaxed);
     let ended = std::thread::scope(|scope| {

@@ -49,7 +49,7 @@ pub struct Places {
 
 impl Places {
     /// The places of a program that was compiled from `module`, which was made from `sources`.
-    pub fn of_compiled(program: &RpuProgram, module: &Module, sources: &SourceMap) -> Places {
+    pub fn from_compiled(program: &RpuProgram, module: &Module, sources: &SourceMap) -> Places {
         let span = |pc: usize| program.locs.get(pc).and_then(|&loc| module.span(loc));
         Places::new(&program.program, span, sources)
     }
@@ -108,9 +108,9 @@ pub fn explain(stats: &Stats, places: &Places) -> Vec<String> {
         if lost < 1.0 && !sentences.is_empty() {
             break;
         }
-        let worst = (0..stats.at.len()).max_by_key(|&pc| (stats.at[pc].stalls.of(cause), std::cmp::Reverse(pc)));
+        let worst = (0..stats.at.len()).max_by_key(|&pc| (stats.at[pc].stalls.cycles(cause), std::cmp::Reverse(pc)));
         let place = worst.map_or(String::new(), |pc| {
-            let part = share(stats.at[pc].stalls.of(cause), cycles);
+            let part = share(stats.at[pc].stalls.cycles(cause), cycles);
             format!(
                 "; {part:.0} % of them before the `{}` at {pc} in `{}`, {}",
                 places.operations[pc], places.functions[pc], places.lines[pc]

@@ -72,7 +72,7 @@ impl Loaded {
         uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
         surfaces: usize,
     ) -> Result<Self, RenderError> {
-        Self::with_options(module, uniforms, surfaces, &rpu::Options::default())
+        Self::with_options(module, uniforms, surfaces, &rpu::RpuOptions::default())
     }
 
     /// The same, compiled as the options say.
@@ -83,11 +83,11 @@ impl Loaded {
         module: &Module,
         uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
         surfaces: usize,
-        options: &rpu::Options,
+        options: &rpu::RpuOptions,
     ) -> Result<Self, RenderError> {
         let unsupported = |reason: String| RenderError::Unsupported { backend: BACKEND, reason };
         let program = rpu::compile(module, options).map_err(|e| unsupported(e.to_string()))?;
-        Self::of_program(program, module, uniforms, surfaces)
+        Self::from_program(program, module, uniforms, surfaces)
     }
 
     /// The same with a cache of compiled programs.
@@ -98,7 +98,7 @@ impl Loaded {
         module: &Module,
         uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
         surfaces: usize,
-        options: &rpu::Options,
+        options: &rpu::RpuOptions,
         cache: &DiskCache,
     ) -> Result<Self, RenderError> {
         let mut hasher = KeyHasher::new("program of the RPU");
@@ -106,7 +106,7 @@ impl Loaded {
         fingerprint::add_module(&mut hasher, module);
         let key = hasher.finish();
         if let Some(program) = cache.get(key).and_then(|bytes| RpuProgram::from_bytes(&bytes)) {
-            return Self::of_program(program, module, uniforms, surfaces);
+            return Self::from_program(program, module, uniforms, surfaces);
         }
         let loaded = Self::with_options(module, uniforms, surfaces, options)?;
         if let Some(bytes) = loaded.program.to_bytes() {
@@ -116,7 +116,7 @@ impl Loaded {
     }
 
     /// A program that was compiled from a module.
-    fn of_program(
+    fn from_program(
         program: RpuProgram,
         module: &Module,
         uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
@@ -337,7 +337,7 @@ impl<'a> Data<'a> {
     }
 
     /// The inverse of [`Data::into_own_parts`], with the image where there is no own memory.
-    pub(super) fn of_parts(constants: [[u32; 4]; 32], memory: Option<&'a [[u32; 4]]>, image: &'a [[u32; 4]]) -> Self {
+    pub(super) fn from_parts(constants: [[u32; 4]; 32], memory: Option<&'a [[u32; 4]]>, image: &'a [[u32; 4]]) -> Self {
         Self { constants, memory: Cow::Borrowed(memory.unwrap_or(image)) }
     }
 }

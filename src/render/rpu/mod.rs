@@ -38,7 +38,7 @@ use passes::Drawing;
 use rayon::prelude::*;
 use shadewright_base::cache::DiskCache;
 use shadewright_bvh::raysets::place_in_tile;
-use shadewright_codegen::rpu::Options;
+use shadewright_codegen::rpu::RpuOptions;
 use shadewright_image::Image;
 use shadewright_rpu::engine::{EngineInfo, default_engine};
 use shadewright_rpu::format::Format;
@@ -51,7 +51,7 @@ const LANES: usize = 64;
 /// The RPU as a renderer.
 #[derive(Clone, Debug)]
 pub struct RpuRenderer {
-    options: Options,
+    options: RpuOptions,
     format: Format,
     engine: &'static EngineInfo,
     cache: Option<DiskCache>,
@@ -61,7 +61,7 @@ pub struct RpuRenderer {
 impl Default for RpuRenderer {
     fn default() -> Self {
         let engine = default_engine();
-        let (options, format, report) = (Options::default(), Format::default(), Report::default());
+        let (options, format, report) = (RpuOptions::default(), Format::default(), Report::default());
         Self { options, format, engine, cache: None, report }
     }
 }
@@ -73,7 +73,7 @@ impl RpuRenderer {
     }
 
     /// The same, which compiles as the options say.
-    pub fn with_options(options: Options) -> Self {
+    pub fn with_options(options: RpuOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
@@ -96,7 +96,7 @@ impl RpuRenderer {
     }
 
     /// How it compiles.
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &RpuOptions {
         &self.options
     }
 
@@ -138,7 +138,7 @@ impl Shape {
     const FLAT: Shape = Shape { side: 8, samples: 1 };
 
     /// The smallest tile whose samples divide `count`, so that every block is full.
-    fn of(count: u32) -> Shape {
+    fn for_count(count: u32) -> Shape {
         let deep = [Shape { side: 2, samples: 16 }, Shape { side: 4, samples: 4 }];
         deep.into_iter().find(|s| count > 0 && count.is_multiple_of(s.samples)).unwrap_or(Shape::FLAT)
     }
@@ -212,7 +212,7 @@ pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Image,
 
 /// The same with a sampling other than the job's.
 fn draw_sampled(job: &Job, sampling: Sampling, loaded: &Loaded, progress: Progress<'_>) -> Result<Image, RenderError> {
-    let mut film = Film::of_samples(job.window.width, job.window.height, sampling.count())?;
+    let mut film = Film::with_samples(job.window.width, job.window.height, sampling.count())?;
     draw_into(job, sampling, loaded, &mut film, progress)
 }
 
@@ -226,7 +226,7 @@ fn draw_into(
 ) -> Result<Image, RenderError> {
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
-    let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
+    let tracer = SceneTracer::for_job(job, loaded, &data, &stop)?;
     let context = loaded.execution_context(&data, &tracer, job.budget, &stop);
     let drawing = Drawing { job, sampling, loaded, context: &context };
     let drawn = drawing.draw(Pass::whole(sampling), film, progress);
@@ -302,7 +302,7 @@ mod tests {
     fn tiles_cover_every_sample_of_every_pixel_once_and_in_order() {
         let (width, height) = (19, 10);
         for count in [1, 2, 4, 16, 64] {
-            let shape = Shape::of(count);
+            let shape = Shape::for_count(count);
             assert_eq!((shape.side * shape.side * shape.samples) as usize, LANES);
             assert_eq!(count % shape.samples, 0);
             let mut seen = vec![0; (width * height) as usize];

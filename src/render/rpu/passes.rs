@@ -107,7 +107,7 @@ impl Drawing<'_> {
     pub fn draw(&self, pass: Pass, film: &mut Film, progress: Progress<'_>) -> Result<(), RenderError> {
         let size = pass.size(self.job.window);
         assert_eq!([film.width(), film.height()], size, "the film of {pass:?}");
-        let shape = Shape::of(pass.count);
+        let shape = Shape::for_count(pass.count);
         let tiles = Tile::all(size[0], size[1], shape);
         let all = pass.count / shape.samples;
         let blocks = self.blocks();

@@ -103,8 +103,8 @@ impl RpuProgressive {
         draw: impl FnOnce(&Drawing<'_>) -> Result<T, RenderError> + Send,
     ) -> Result<T, RenderError> {
         let Some(Kept { job, code, constants, memory }) = &self.kept else { return Err(nothing_loaded()) };
-        let data = Data::of_parts(*constants, memory.as_deref(), &job.program.memory.vectors);
-        let tracer = SceneTracer::of_job(job, code, &data, stop)?;
+        let data = Data::from_parts(*constants, memory.as_deref(), &job.program.memory.vectors);
+        let tracer = SceneTracer::for_job(job, code, &data, stop)?;
         let context = code.execution_context(&data, &tracer, job.budget, stop);
         let drawing = Drawing { job, sampling: job.sampling, loaded: code, context: &context };
         let drawn = match &self.pool {
@@ -166,7 +166,7 @@ impl Progressive for RpuProgressive {
             }
         };
         let data = match &image {
-            Some((constants, memory)) => Data::of_parts(*constants, memory.as_deref(), &new.memory.vectors),
+            Some((constants, memory)) => Data::from_parts(*constants, memory.as_deref(), &new.memory.vectors),
             None => code.data(&new.memory.vectors),
         };
         let (constants, placed) = data.with_uniforms(new.constants.vectors()).into_own_parts();

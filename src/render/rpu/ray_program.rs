@@ -4,7 +4,7 @@
 use super::loaded::{Data, Entry, Loaded};
 use crate::RenderError;
 use shadewright_bvh::{Bvh, HitBatch, RayBatch};
-use shadewright_codegen::rpu::{Options, RpuProgram};
+use shadewright_codegen::rpu::{RpuOptions, RpuProgram};
 use shadewright_generators::{self as generators, Arguments, Layout, RayKind};
 use shadewright_ir::Module;
 use shadewright_ir::abi::frame::PROGRAM_CONSTANTS;
@@ -59,7 +59,7 @@ impl<'i> RayProgram<'i> {
         let module = generators::program(arguments, kind);
         let mut uniforms = [[0.0; 4]; PROGRAM_CONSTANTS];
         uniforms[0] = image.addresses;
-        let loaded = Loaded::with_options(&module, &uniforms, 0, &Options::default())?.on_engine(engine)?;
+        let loaded = Loaded::with_options(&module, &uniforms, 0, &RpuOptions::default())?.on_engine(engine)?;
         let (entry, data) = (loaded.entry(generators::TRAVERSE)?, loaded.data(&image.vectors));
         Ok(Self { module, loaded, entry, data })
     }

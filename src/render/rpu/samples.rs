@@ -42,7 +42,7 @@ fn run(
 ) -> Result<Vec<[u32; 4]>, RenderError> {
     let loaded = renderer.load(job)?;
     let data = loaded.data(&job.program.memory.vectors);
-    let tracer = SceneTracer::of_job(job, &loaded, &data, stop)?;
+    let tracer = SceneTracer::for_job(job, &loaded, &data, stop)?;
     let context = ExecutionContext { textures: &RECORD, ..loaded.execution_context(&data, &tracer, job.budget, stop) };
     let mut colors = Vec::with_capacity(samples.len());
     for samples in samples.chunks(BLOCK) {
@@ -118,7 +118,7 @@ mod tests {
             let program = random::module(&mut random, Shape::default());
             let args = random::arguments(&mut random);
             let functions = (0..program.functions.len()).collect();
-            let segments = Segments::of(&program, &functions, &[]);
+            let segments = Segments::new(&program, &functions, &[]);
             let of = (0..segments.list.len() as u32).collect();
             let recording = Recording::Hashes { of: &of, canonical: true, decisions: Detail::All };
             let module = instrument(&program, &segments, recording);

@@ -40,7 +40,7 @@ pub fn simulate(
 ) -> Result<Simulation, RenderError> {
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors).with_uniforms(job.program.constants.vectors());
-    let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
+    let tracer = SceneTracer::for_job(job, loaded, &data, &stop)?;
     let context = loaded.execution_context(&data, &tracer, job.budget, &stop);
     let timing = loaded.timing(config);
     let call = |function: &'static str| {
@@ -50,7 +50,7 @@ pub fn simulate(
     let Window { width, height, .. } = job.window;
     let at = |x: u32, y: u32| y as usize * width as usize + x as usize;
     let frame = Frame { width, height, samples: job.sampling.count(), processors: config.processors.count, progress };
-    let mut film = Film::of_samples(width, height, job.sampling.count())?;
+    let mut film = Film::with_samples(width, height, job.sampling.count())?;
     let mut cost = vec![0; at(0, height)];
 
     let pass = Pass::whole(job.sampling);

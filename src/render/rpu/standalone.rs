@@ -209,7 +209,7 @@ impl StandaloneProgram {
                 names.push(name);
                 names.len() - 1
             });
-            let layout = RecordLayout::of(object, Default::default());
+            let layout = RecordLayout::new(object, Default::default());
             records.push(ObjectRecord {
                 entry: entry as u32,
                 params: Arc::default(),

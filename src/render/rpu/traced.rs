@@ -74,10 +74,10 @@ pub struct SampleBlock {
 
 impl<'a> Samples<'a> {
     /// The samples of a job.
-    pub fn of(job: &'a Job) -> Self {
+    pub fn new(job: &'a Job) -> Self {
         let pass = Pass::whole(job.sampling);
         let size = pass.size(job.window);
-        let shape = Shape::of(pass.count);
+        let shape = Shape::for_count(pass.count);
         let rounds = pass.count / shape.samples;
         let tiles = Tile::all(size[0], size[1], shape);
         let units = tiles.iter().flat_map(|&t| (0..rounds).map(move |r| (t, r))).collect();
@@ -117,7 +117,7 @@ impl<'a> Samples<'a> {
     /// When it does not fit the memory.
     pub fn film(&self) -> Result<Film, RenderError> {
         let [width, height] = self.size;
-        Ok(Film::of_samples(width, height, self.job.sampling.count())?)
+        Ok(Film::with_samples(width, height, self.job.sampling.count())?)
     }
 
     /// Adds a sample's color and alpha, as its camera entry gives them.
@@ -157,7 +157,7 @@ pub fn draw_traced<T: BlockTracer>(
     mut done: impl FnMut(&[Option<SampleNumber>; BLOCK], T) -> Result<(), RenderError>,
     progress: Progress<'_>,
 ) -> Result<Image, RenderError> {
-    let all = Samples::of(job);
+    let all = Samples::new(job);
     let mut film = all.film()?;
     let block = |number| all.block(number);
     let exposed = |samples: &[Option<SampleNumber>; BLOCK], colors: [[f32; 4]; BLOCK], tracer| {
@@ -223,7 +223,7 @@ fn run_blocks<T: BlockTracer>(
 ) -> Result<(), RenderError> {
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
-    let scene = SceneTracer::of_job(job, loaded, &data, &stop)?;
+    let scene = SceneTracer::for_job(job, loaded, &data, &stop)?;
     let finished = AtomicUsize::new(0);
     let run = |state: &mut Block, &number: &usize| {
         let SampleBlock { samples, active, inputs } = block(number);

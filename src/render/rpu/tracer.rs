@@ -33,9 +33,9 @@ struct ProceduralTracer<'a> {
     /// The render's RPU without a scene: intersection shaders trace no rays.
     context: ExecutionContext<'a>,
     /// The entries of each kind.
-    kinds: Vec<Kind>,
+    kinds: Vec<PrimitiveEntries>,
     /// Free states, for CPU threads.
-    states: Mutex<Vec<State>>,
+    states: Mutex<Vec<ThreadState>>,
     /// The first error.
     failure: Mutex<Option<ExecutionError>>,
 }
@@ -45,14 +45,14 @@ struct ProceduralTracer<'a> {
 const LEAST_COMMON: u32 = 16;
 
 /// The entries of a kind of primitives.
-struct Kind {
+struct PrimitiveEntries {
     whole: Entry,
     /// For rays with a common origin: the computation that depends on the origin alone, and the
     /// rest.
     common_origin: Option<[Entry; 2]>,
 }
 
-impl Kind {
+impl PrimitiveEntries {
     fn new(n: usize, loaded: &Loaded) -> Result<Self, RenderError> {
         let [shared, rest] = common_origin_entries(n).map(|name| loaded.entry(&name).ok());
         Ok(Self { whole: loaded.entry(&intersect_entry(n))?, common_origin: shared.zip(rest).map(<[Entry; 2]>::from) })
@@ -61,7 +61,7 @@ impl Kind {
 
 /// The state of a CPU thread between runs.
 #[derive(Default)]
-struct State {
+struct ThreadState {
     block: Block,
     /// For each primitive, the last common origin, and the values that depend on it.
     known: HashMap<u32, Known>,
@@ -101,13 +101,13 @@ fn put_rays(block: &mut Block, entry: &Entry, data: u32, rays: &RayBatch) {
 /// Words of an entry's parameters before the cached values.
 const WORDS_OF_RAY: usize = 9;
 
-impl State {
+impl ThreadState {
     /// Runs the intersection shader of a kind for the active rays, with cached values where they
     /// have a common origin; returns the distances.
     fn run(
         &mut self,
         context: &ExecutionContext<'_>,
-        kind: &Kind,
+        kind: &PrimitiveEntries,
         data: u32,
         rays: &RayBatch,
     ) -> Result<[f32; BATCH], ExecutionError> {
@@ -158,7 +158,7 @@ impl<'a> SceneTracer<'a> {
     ///
     /// # Errors
     /// When the program lacks an entry.
-    pub fn of_job(
+    pub fn for_job(
         job: &'a Job,
         loaded: &'a Loaded,
         data: &'a Data<'_>,
@@ -167,7 +167,7 @@ impl<'a> SceneTracer<'a> {
         let (primitives, memory) = (&*job.program.primitives, &*job.program.memory);
         let mut tracer = Self::new(&job.bvh, memory);
         if !primitives.is_empty() {
-            let kinds = (0..primitives.kinds).map(|n| Kind::new(n, loaded));
+            let kinds = (0..primitives.kinds).map(|n| PrimitiveEntries::new(n, loaded));
             tracer.procedural = Some(ProceduralTracer {
                 primitives,
                 memory,
@@ -309,7 +309,7 @@ mod tests {
         let loaded =
             Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("it compiles");
         let (data, stop) = (loaded.data(&program.memory.vectors), AtomicBool::new(false));
-        let tracer = SceneTracer::of_job(&job, &loaded, &data, &stop).expect("it has all entries");
+        let tracer = SceneTracer::for_job(&job, &loaded, &data, &stop).expect("it has all entries");
         let procedural = tracer.procedural.as_ref().expect("there are primitives");
         let split = procedural.kinds.iter().filter(|k| k.common_origin.is_some()).count();
         assert!(split >= 3, "{split} kinds are split");

@@ -1,14 +1,14 @@
 //! Translates what is neither arithmetic nor control: loads, stores, rays and textures.
 
-use super::assembler::{Label, Place as At, fixed, memory};
+use super::assembler::{Label, VectorOperand as At, fixed, memory};
 use super::context::{COLUMN, Exit, VECTOR, at};
 use super::liveness::Columns;
 use super::stubs::{Load, Slow, Stub};
 use super::translator::Translator;
-use super::vectors::{Binary, Kind, Order};
+use super::vectors::{Binary, NumberKind, Order};
 use crate::isa::Multiplier;
 use crate::limits::SCRATCH_BASE;
-use crate::step::{Operand, Place};
+use crate::step::{Operand, ValueLocation};
 use iced_x86::{Code, Instruction, Register};
 
 impl Translator<'_> {
@@ -55,7 +55,7 @@ impl Translator<'_> {
         if words + 4 > self.isa.registers().len() {
             return self.call_work(pc, live);
         }
-        let bases = self.value(Place::Column(base));
+        let bases = self.value(ValueLocation::Column(base));
         let other = self.take();
         let results: Vec<Register> = (0..words).map(|_| self.take()).collect();
         let [ecx, rcx] = [Register::ECX, Register::RCX];
@@ -89,7 +89,7 @@ impl Translator<'_> {
         let [eax, ecx] = [Register::EAX, Register::ECX];
         self.isa.first_active(&mut self.a, ecx, bases, other);
         self.isa.splat(&mut self.a, other, ecx);
-        self.isa.compare(&mut self.a, eax, Kind::Signed, Order::NotEqual, bases, At::Register(other));
+        self.isa.compare(&mut self.a, eax, NumberKind::Signed, Order::NotEqual, bases, At::Register(other));
         self.a.test_32(eax);
         self.a.jump(Code::Jne_rel32_64, different);
         self.a.put(Instruction::with2(Code::Add_rm32_imm32, ecx, i32::from(offset)));
@@ -110,7 +110,7 @@ impl Translator<'_> {
         if src.multiplier != Multiplier::ONE {
             return self.call_work(pc, live);
         }
-        let bases = self.value(Place::Column(base));
+        let bases = self.value(ValueLocation::Column(base));
         let other = self.take();
         let values = src.slots.map(|slot| self.value(slot.place(self.pool)));
         let [slow, done] = std::array::from_fn(|_| self.a.label());
@@ -135,7 +135,7 @@ impl Translator<'_> {
         self.isa.zero_inactive(&mut self.a, other, other);
         self.isa.broadcast(&mut self.a, results[0], fixed::CONTEXT, at::INSIDE + 4 * quad);
         let y = At::Register(results[0]);
-        self.isa.compare(&mut self.a, eax, Kind::Unsigned, Order::GreaterOrEqual, other, y);
+        self.isa.compare(&mut self.a, eax, NumberKind::Unsigned, Order::GreaterOrEqual, other, y);
         self.a.test_32(eax);
         self.a.jump(Code::Jne_rel32_64, slow.label);
         self.a.load_64(rcx, fixed::CONTEXT, at::IMAGE);
@@ -152,13 +152,14 @@ impl Translator<'_> {
             self.isa.load(&mut self.a, register, At::Memory(rcx, COLUMN * i as i32));
         }
         self.a.jump(Code::Jmp_rel32_64, slow.done);
-        let loads = results.iter().enumerate().map(|(i, &register)| (Place::Column(to + i as u16), register)).collect();
+        let loads =
+            results.iter().enumerate().map(|(i, &register)| (ValueLocation::Column(to + i as u16), register)).collect();
         self.write_slow(slow, loads);
     }
 
     /// Executes an instruction's work by a call of the engine, and continues with all values in the
     /// registers where they were, and some more.
-    pub(super) fn write_slow(&mut self, slow: Slow, more: Vec<(Place, Register)>) {
+    pub(super) fn write_slow(&mut self, slow: Slow, more: Vec<(ValueLocation, Register)>) {
         let Slow { label, done, pc, spills, kept } = slow;
         self.a.place(label);
         for (c, register) in spills {

@@ -1,19 +1,19 @@
 //! Translates arithmetic, step by step: the operations of [`crate::arith`] in the same order,
 //! so that every result has the interpreter's bits.
 
-use super::assembler::Place as At;
+use super::assembler::VectorOperand as At;
 use super::context::constant;
 use super::translator::Translator;
-use super::vectors::{Binary, Kind, Shift, Unary, constant_place};
+use super::vectors::{Binary, NumberKind, Shift, Unary, constant_place};
 use crate::isa::{Op, OpClass, SpecialOp};
-use crate::step::{Modify, Place, Step, Task, Uniform};
+use crate::step::{Modify, Step, Task, Uniform, ValueLocation};
 use iced_x86::Register;
 
 impl Translator<'_> {
     /// One step.
     pub(super) fn step(&mut self, step: &Step) {
         let (task, _) = step.task();
-        if task == Task::Copy && step.source(0, self.pool) == Place::Column(step.target(self.pool)) {
+        if task == Task::Copy && step.source(0, self.pool) == ValueLocation::Column(step.target(self.pool)) {
             return;
         }
         let result = match task {
@@ -79,8 +79,8 @@ impl Translator<'_> {
                 let x = self.modified(step, 0);
                 self.reversed(x)
             }
-            Op::Icmp => self.order(step, Kind::Signed),
-            Op::Ucmp => self.order(step, Kind::Unsigned),
+            Op::Icmp => self.order(step, NumberKind::Signed),
+            Op::Ucmp => self.order(step, NumberKind::Unsigned),
             Op::Ftoi | Op::Ftou | Op::Utof => {
                 let x = self.modified(step, 0);
                 let to = self.take();
@@ -122,7 +122,7 @@ impl Translator<'_> {
         sum.unwrap_or_else(|| self.constant(constant::ZERO))
     }
 
-    fn order(&mut self, step: &Step, kind: Kind) -> Register {
+    fn order(&mut self, step: &Step, kind: NumberKind) -> Register {
         let x = self.modified(step, 0);
         let y = self.modified_operand(step, 1);
         let to = self.take();
@@ -132,7 +132,7 @@ impl Translator<'_> {
 
     fn shift(&mut self, step: &Step, by_constant: Shift, by_lanes: Binary) -> Register {
         let x = self.modified(step, 0);
-        if let (Place::Pool(n), (_, Modify::Nothing)) = (step.source(1, self.pool), step.task())
+        if let (ValueLocation::Pool(n), (_, Modify::Nothing)) = (step.source(1, self.pool), step.task())
             && let Some(Uniform::Literal(by)) = self.program.steps.pool.get(n)
         {
             let to = self.take();

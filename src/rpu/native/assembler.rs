@@ -27,7 +27,7 @@ pub(super) struct Label(u32);
 
 /// An operand: a vector register, or memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum VectorOperand {
     Register(Register),
     Memory(Register, i32),
 }
@@ -109,18 +109,18 @@ impl Assembler {
     }
 
     /// `code to, memory` or `code to, register`.
-    pub fn two(&mut self, code: Code, to: Register, from: Place) {
+    pub fn two(&mut self, code: Code, to: Register, from: VectorOperand) {
         self.put(match from {
-            Place::Register(from) => Instruction::with2(code, to, from),
-            Place::Memory(base, at) => Instruction::with2(code, to, memory(base, at)),
+            VectorOperand::Register(from) => Instruction::with2(code, to, from),
+            VectorOperand::Memory(base, at) => Instruction::with2(code, to, memory(base, at)),
         });
     }
 
     /// `code to, a, b`.
-    pub fn three(&mut self, code: Code, to: Register, a: Register, b: Place) {
+    pub fn three(&mut self, code: Code, to: Register, a: Register, b: VectorOperand) {
         self.put(match b {
-            Place::Register(b) => Instruction::with3(code, to, a, b),
-            Place::Memory(base, at) => Instruction::with3(code, to, a, memory(base, at)),
+            VectorOperand::Register(b) => Instruction::with3(code, to, a, b),
+            VectorOperand::Memory(base, at) => Instruction::with3(code, to, a, memory(base, at)),
         });
     }
 

@@ -1,9 +1,9 @@
 //! AVX2: 8 lanes. `ymm15` has all bits set in the active ones; `ymm11` to `ymm14` are for use
 //! within an operation.
 
-use super::assembler::{Assembler, Label, Place, fixed, memory};
+use super::assembler::{Assembler, Label, VectorOperand, fixed, memory};
 use super::context::{at, constant};
-use super::vectors::{Binary, Kind, Order, Shift, Unary, Vectors, constant_place};
+use super::vectors::{Binary, NumberKind, Order, Shift, Unary, Vectors, constant_place};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// True if this CPU has what the code needs.
@@ -39,10 +39,10 @@ fn xmm(register: Register) -> Register {
 
 impl Avx2 {
     /// A register with the value of a place: `to`, where that is in memory.
-    fn in_register(&self, a: &mut Assembler, place: Place, to: Register) -> Register {
+    fn in_register(&self, a: &mut Assembler, place: VectorOperand, to: Register) -> Register {
         match place {
-            Place::Register(register) => register,
-            Place::Memory(..) => {
+            VectorOperand::Register(register) => register,
+            VectorOperand::Memory(..) => {
                 self.load(a, to, place);
                 to
             }
@@ -55,24 +55,24 @@ impl Avx2 {
     }
 
     /// All bits of the lanes where a comparison of floats holds.
-    fn floats(&self, a: &mut Assembler, to: Register, predicate: u32, x: Register, y: Place) {
+    fn floats(&self, a: &mut Assembler, to: Register, predicate: u32, x: Register, y: VectorOperand) {
         let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
         a.put(match y {
-            Place::Register(y) => Instruction::with4(code, to, x, y, predicate),
-            Place::Memory(base, at) => Instruction::with4(code, to, x, memory(base, at), predicate),
+            VectorOperand::Register(y) => Instruction::with4(code, to, x, y, predicate),
+            VectorOperand::Memory(base, at) => Instruction::with4(code, to, x, memory(base, at), predicate),
         });
     }
 
     /// All bits of the lanes where x > y, of integers. Uses the first two registers of [`USE`].
-    fn above(&self, a: &mut Assembler, kind: Kind, to: Register, x: Register, y: Register) {
+    fn above(&self, a: &mut Assembler, kind: NumberKind, to: Register, x: Register, y: Register) {
         let (mut x, mut y) = (x, y);
-        if kind == Kind::Unsigned {
+        if kind == NumberKind::Unsigned {
             for (operand, temporary) in [(&mut x, USE[0]), (&mut y, USE[1])] {
                 self.binary(a, Binary::Xor, temporary, *operand, constant_place(constant::SIGN));
                 *operand = temporary;
             }
         }
-        a.three(Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256, to, x, Place::Register(y));
+        a.three(Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256, to, x, VectorOperand::Register(y));
     }
 
     /// The highest bits of all lanes.
@@ -94,7 +94,7 @@ impl Vectors for Avx2 {
         &VALUES
     }
 
-    fn binary(&self, a: &mut Assembler, op: Binary, to: Register, x: Register, y: Place) {
+    fn binary(&self, a: &mut Assembler, op: Binary, to: Register, x: Register, y: VectorOperand) {
         let code = match op {
             Binary::Add => Code::VEX_Vaddps_ymm_ymm_ymmm256,
             Binary::Mul => Code::VEX_Vmulps_ymm_ymm_ymmm256,
@@ -115,15 +115,15 @@ impl Vectors for Avx2 {
         a.three(code, to, x, y);
     }
 
-    fn unary(&self, a: &mut Assembler, op: Unary, to: Register, x: Place) {
+    fn unary(&self, a: &mut Assembler, op: Unary, to: Register, x: VectorOperand) {
         match op {
             Unary::Sqrt => a.two(Code::VEX_Vsqrtps_ymm_ymmm256, to, x),
             Unary::FromSigned => a.two(Code::VEX_Vcvtdq2ps_ymm_ymmm256, to, x),
             Unary::Floor => {
                 let code = Code::VEX_Vroundps_ymm_ymmm256_imm8;
                 a.put(match x {
-                    Place::Register(x) => Instruction::with3(code, to, x, 9),
-                    Place::Memory(base, at) => Instruction::with3(code, to, memory(base, at), 9),
+                    VectorOperand::Register(x) => Instruction::with3(code, to, x, 9),
+                    VectorOperand::Memory(base, at) => Instruction::with3(code, to, memory(base, at), 9),
                 });
             }
         }
@@ -138,12 +138,12 @@ impl Vectors for Avx2 {
         a.put(Instruction::with3(code, to, x, u32::from(by)));
     }
 
-    fn load(&self, a: &mut Assembler, to: Register, from: Place) {
+    fn load(&self, a: &mut Assembler, to: Register, from: VectorOperand) {
         a.two(Code::VEX_Vmovaps_ymm_ymmm256, to, from);
     }
 
     fn broadcast(&self, a: &mut Assembler, to: Register, base: Register, at: i32) {
-        a.two(Code::VEX_Vbroadcastss_ymm_m32, to, Place::Memory(base, at));
+        a.two(Code::VEX_Vbroadcastss_ymm_m32, to, VectorOperand::Memory(base, at));
     }
 
     fn splat(&self, a: &mut Assembler, to: Register, from: Register) {
@@ -157,7 +157,7 @@ impl Vectors for Avx2 {
 
     fn store_active(&self, a: &mut Assembler, base: Register, at: i32, from: Register) {
         // A masked store takes some CPUs twenty operations.
-        self.load(a, USE[0], Place::Memory(base, at));
+        self.load(a, USE[0], VectorOperand::Memory(base, at));
         self.blend(a, USE[0], USE[0], from, ACTIVE);
         self.store(a, base, at, USE[0]);
     }
@@ -168,10 +168,10 @@ impl Vectors for Avx2 {
         a.three(Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256, ACTIVE, ACTIVE, constant_place(constant::BITS));
     }
 
-    fn compare(&self, a: &mut Assembler, to: Register, kind: Kind, order: Order, x: Register, y: Place) {
+    fn compare(&self, a: &mut Assembler, to: Register, kind: NumberKind, order: Order, x: Register, y: VectorOperand) {
         let found = USE[2];
         let mut inverse = false;
-        if kind == Kind::Float {
+        if kind == NumberKind::Float {
             let predicate = match order {
                 Order::Equal => 0,
                 Order::NotEqual => 12,
@@ -186,7 +186,7 @@ impl Vectors for Avx2 {
             let y = self.in_register(a, y, USE[3]);
             match order {
                 Order::Equal | Order::NotEqual | Order::Ordered => {
-                    a.three(Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256, found, x, Place::Register(y));
+                    a.three(Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256, found, x, VectorOperand::Register(y));
                 }
                 Order::Greater | Order::LessOrEqual => self.above(a, kind, found, x, y),
                 Order::Less | Order::GreaterOrEqual => self.above(a, kind, found, y, x),
@@ -200,19 +200,19 @@ impl Vectors for Avx2 {
         a.and_32(to, fixed::MASK);
     }
 
-    fn order(&self, a: &mut Assembler, kind: Kind, to: Register, x: Register, y: Place) {
+    fn order(&self, a: &mut Assembler, kind: NumberKind, to: Register, x: Register, y: VectorOperand) {
         let y = self.in_register(a, y, USE[3]);
         self.above(a, kind, USE[2], x, y);
         self.above(a, kind, to, y, x);
         // Minus one where less, minus minus one where greater.
-        self.binary(a, Binary::IntegerSub, to, to, Place::Register(USE[2]));
+        self.binary(a, Binary::IntegerSub, to, to, VectorOperand::Register(USE[2]));
     }
 
     fn to_signed(&self, a: &mut Assembler, to: Register, x: Register) {
         self.floats(a, USE[0], 0x1d, x, constant_place(constant::TWO_31));
-        self.floats(a, USE[1], 7, x, Place::Register(x));
-        a.two(Code::VEX_Vcvttps2dq_ymm_ymmm256, to, Place::Register(x));
-        self.binary(a, Binary::And, to, to, Place::Register(USE[1]));
+        self.floats(a, USE[1], 7, x, VectorOperand::Register(x));
+        a.two(Code::VEX_Vcvttps2dq_ymm_ymmm256, to, VectorOperand::Register(x));
+        self.binary(a, Binary::And, to, to, VectorOperand::Register(USE[1]));
         self.load(a, USE[1], constant_place(constant::MOST));
         self.blend(a, to, to, USE[1], USE[0]);
     }
@@ -221,15 +221,15 @@ impl Vectors for Avx2 {
         let [positive, large, converted, over] = USE;
         // NaN and what is negative become 0.
         self.binary(a, Binary::Max, positive, x, constant_place(constant::ZERO));
-        a.two(Code::VEX_Vcvttps2dq_ymm_ymmm256, to, Place::Register(positive));
+        a.two(Code::VEX_Vcvttps2dq_ymm_ymmm256, to, VectorOperand::Register(positive));
         // From 2³¹ on: 2³¹ less, and the highest bit.
         self.floats(a, over, 0x1d, positive, constant_place(constant::TWO_31));
         a.three(Code::VEX_Vsubps_ymm_ymm_ymmm256, converted, positive, constant_place(constant::TWO_31));
-        a.two(Code::VEX_Vcvttps2dq_ymm_ymmm256, converted, Place::Register(converted));
+        a.two(Code::VEX_Vcvttps2dq_ymm_ymmm256, converted, VectorOperand::Register(converted));
         self.binary(a, Binary::Xor, converted, converted, constant_place(constant::SIGN));
         self.blend(a, to, to, converted, over);
         self.floats(a, large, 0x1d, positive, constant_place(constant::TWO_32));
-        self.binary(a, Binary::Or, to, to, Place::Register(large));
+        self.binary(a, Binary::Or, to, to, VectorOperand::Register(large));
     }
 
     fn unsigned_to_float(&self, a: &mut Assembler, to: Register, x: Register) {
@@ -241,20 +241,20 @@ impl Vectors for Avx2 {
         self.shift(a, Shift::Right, high, x, 16);
         self.binary(a, Binary::Or, high, high, constant_place(constant::TWO_39));
         a.three(Code::VEX_Vsubps_ymm_ymm_ymmm256, high, high, constant_place(constant::TWO_39_AND_23));
-        self.binary(a, Binary::Add, to, high, Place::Register(low));
+        self.binary(a, Binary::Add, to, high, VectorOperand::Register(low));
     }
 
     fn spend(&self, a: &mut Assembler, words: Register, above: Label) {
-        self.load(a, USE[2], Place::Memory(words, 0));
+        self.load(a, USE[2], VectorOperand::Memory(words, 0));
         // All bits are −1.
-        self.binary(a, Binary::IntegerSub, USE[2], USE[2], Place::Register(ACTIVE));
+        self.binary(a, Binary::IntegerSub, USE[2], USE[2], VectorOperand::Register(ACTIVE));
         self.store(a, words, 0, USE[2]);
         a.put(Instruction::with2(
             Code::VEX_Vpbroadcastd_ymm_xmmm32,
             USE[3],
             MemoryOperand::with_base_displ(fixed::CONTEXT, i64::from(at::BUDGET)),
         ));
-        self.above(a, Kind::Unsigned, USE[2], USE[2], USE[3]);
+        self.above(a, NumberKind::Unsigned, USE[2], USE[2], USE[3]);
         a.put(Instruction::with2(Code::VEX_Vptest_ymm_ymmm256, USE[2], ACTIVE));
         a.jump(Code::Jne_rel32_64, above);
     }
@@ -293,20 +293,20 @@ impl Vectors for Avx2 {
         let [r0, r1, r2, r3] = USE;
         let [t0, t1, t2, t3] = to;
         let (low, high) = (Code::VEX_Vunpcklps_ymm_ymm_ymmm256, Code::VEX_Vunpckhps_ymm_ymm_ymmm256);
-        a.three(low, t0, r0, Place::Register(r1));
-        a.three(high, t2, r0, Place::Register(r1));
-        a.three(low, t1, r2, Place::Register(r3));
-        a.three(high, t3, r2, Place::Register(r3));
+        a.three(low, t0, r0, VectorOperand::Register(r1));
+        a.three(high, t2, r0, VectorOperand::Register(r1));
+        a.three(low, t1, r2, VectorOperand::Register(r3));
+        a.three(high, t3, r2, VectorOperand::Register(r3));
         let (low, high) = (Code::VEX_Vunpcklpd_ymm_ymm_ymmm256, Code::VEX_Vunpckhpd_ymm_ymm_ymmm256);
-        a.three(low, r0, t0, Place::Register(t1));
-        a.three(high, t1, t0, Place::Register(t1));
-        a.three(low, r2, t2, Place::Register(t3));
-        a.three(high, t3, t2, Place::Register(t3));
-        self.load(a, t0, Place::Register(r0));
-        self.load(a, t2, Place::Register(r2));
+        a.three(low, r0, t0, VectorOperand::Register(t1));
+        a.three(high, t1, t0, VectorOperand::Register(t1));
+        a.three(low, r2, t2, VectorOperand::Register(t3));
+        a.three(high, t3, t2, VectorOperand::Register(t3));
+        self.load(a, t0, VectorOperand::Register(r0));
+        self.load(a, t2, VectorOperand::Register(r2));
     }
 
     fn zero_inactive(&self, a: &mut Assembler, to: Register, from: Register) {
-        self.binary(a, Binary::And, to, from, Place::Register(ACTIVE));
+        self.binary(a, Binary::And, to, from, VectorOperand::Register(ACTIVE));
     }
 }

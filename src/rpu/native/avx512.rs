@@ -1,9 +1,9 @@
 //! AVX-512 F, BW and DQ: 16 lanes. `k1` has the active ones; `zmm28` to `zmm31` and the other
 //! masks are for use within an operation.
 
-use super::assembler::{Assembler, Label, Place, fixed, memory};
+use super::assembler::{Assembler, Label, VectorOperand, fixed, memory};
 use super::context::{at, constant};
-use super::vectors::{Binary, Kind, Order, Shift, Unary, Vectors, constant_place};
+use super::vectors::{Binary, NumberKind, Order, Shift, Unary, Vectors, constant_place};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// True if this CPU has what the code needs.
@@ -74,10 +74,18 @@ fn masked(
 }
 
 /// A comparison into a mask register, of the active lanes alone where `active`.
-fn comparison(a: &mut Assembler, code: Code, to: Register, x: Register, y: Place, predicate: u32, active: bool) {
+fn comparison(
+    a: &mut Assembler,
+    code: Code,
+    to: Register,
+    x: Register,
+    y: VectorOperand,
+    predicate: u32,
+    active: bool,
+) {
     let instruction = match y {
-        Place::Register(y) => Instruction::with4(code, to, x, y, predicate),
-        Place::Memory(base, at) => Instruction::with4(code, to, x, memory(base, at), predicate),
+        VectorOperand::Register(y) => Instruction::with4(code, to, x, y, predicate),
+        VectorOperand::Memory(base, at) => Instruction::with4(code, to, x, memory(base, at), predicate),
     };
     a.put(instruction.map(|mut instruction| {
         if active {
@@ -87,23 +95,23 @@ fn comparison(a: &mut Assembler, code: Code, to: Register, x: Register, y: Place
     }));
 }
 
-fn compare_code(kind: Kind) -> Code {
+fn compare_code(kind: NumberKind) -> Code {
     match kind {
-        Kind::Float => Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
-        Kind::Signed => Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
-        Kind::Unsigned => Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
+        NumberKind::Float => Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
+        NumberKind::Signed => Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
+        NumberKind::Unsigned => Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
     }
 }
 
-fn predicate(kind: Kind, order: Order) -> u32 {
+fn predicate(kind: NumberKind, order: Order) -> u32 {
     match (kind, order) {
         (_, Order::Equal) => 0,
-        (Kind::Float, Order::NotEqual) => 12,
-        (Kind::Float, Order::Less) => 0x11,
-        (Kind::Float, Order::LessOrEqual) => 0x12,
-        (Kind::Float, Order::Greater) => 0x1e,
-        (Kind::Float, Order::GreaterOrEqual) => 0x1d,
-        (Kind::Float, Order::Ordered) => 7,
+        (NumberKind::Float, Order::NotEqual) => 12,
+        (NumberKind::Float, Order::Less) => 0x11,
+        (NumberKind::Float, Order::LessOrEqual) => 0x12,
+        (NumberKind::Float, Order::Greater) => 0x1e,
+        (NumberKind::Float, Order::GreaterOrEqual) => 0x1d,
+        (NumberKind::Float, Order::Ordered) => 7,
         (_, Order::NotEqual) => 4,
         (_, Order::Less) => 1,
         (_, Order::LessOrEqual) => 2,
@@ -126,7 +134,7 @@ impl Vectors for Avx512 {
         &VALUES
     }
 
-    fn binary(&self, a: &mut Assembler, op: Binary, to: Register, x: Register, y: Place) {
+    fn binary(&self, a: &mut Assembler, op: Binary, to: Register, x: Register, y: VectorOperand) {
         let code = match op {
             Binary::Add => Code::EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er,
             Binary::Mul => Code::EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er,
@@ -147,15 +155,15 @@ impl Vectors for Avx512 {
         a.three(code, to, x, y);
     }
 
-    fn unary(&self, a: &mut Assembler, op: Unary, to: Register, x: Place) {
+    fn unary(&self, a: &mut Assembler, op: Unary, to: Register, x: VectorOperand) {
         match op {
             Unary::Sqrt => a.two(Code::EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er, to, x),
             Unary::FromSigned => a.two(Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er, to, x),
             Unary::Floor => {
                 let code = Code::EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae;
                 a.put(match x {
-                    Place::Register(x) => Instruction::with3(code, to, x, 9),
-                    Place::Memory(base, at) => Instruction::with3(code, to, memory(base, at), 9),
+                    VectorOperand::Register(x) => Instruction::with3(code, to, x, 9),
+                    VectorOperand::Memory(base, at) => Instruction::with3(code, to, memory(base, at), 9),
                 });
             }
         }
@@ -170,12 +178,12 @@ impl Vectors for Avx512 {
         a.put(Instruction::with3(code, to, x, u32::from(by)));
     }
 
-    fn load(&self, a: &mut Assembler, to: Register, from: Place) {
+    fn load(&self, a: &mut Assembler, to: Register, from: VectorOperand) {
         a.two(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, to, from);
     }
 
     fn broadcast(&self, a: &mut Assembler, to: Register, base: Register, at: i32) {
-        a.two(Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, to, Place::Memory(base, at));
+        a.two(Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, to, VectorOperand::Memory(base, at));
     }
 
     fn splat(&self, a: &mut Assembler, to: Register, from: Register) {
@@ -198,18 +206,18 @@ impl Vectors for Avx512 {
         a.put(Instruction::with2(Code::VEX_Kmovw_kr_r32, ACTIVE, bits));
     }
 
-    fn compare(&self, a: &mut Assembler, to: Register, kind: Kind, order: Order, x: Register, y: Place) {
+    fn compare(&self, a: &mut Assembler, to: Register, kind: NumberKind, order: Order, x: Register, y: VectorOperand) {
         comparison(a, compare_code(kind), FOUND, x, y, predicate(kind, order), true);
         a.put(Instruction::with2(Code::VEX_Kmovw_r32_kr, to, FOUND));
     }
 
-    fn order(&self, a: &mut Assembler, kind: Kind, to: Register, x: Register, y: Place) {
+    fn order(&self, a: &mut Assembler, kind: NumberKind, to: Register, x: Register, y: VectorOperand) {
         let code = compare_code(kind);
         comparison(a, code, FOUND, x, y, predicate(kind, Order::Less), false);
         comparison(a, code, OTHER, x, y, predicate(kind, Order::Greater), false);
         let from = |number| match constant_place(number) {
-            Place::Memory(base, at) => memory(base, at),
-            Place::Register(_) => MemoryOperand::with_base(fixed::CONTEXT),
+            VectorOperand::Memory(base, at) => memory(base, at),
+            VectorOperand::Register(_) => MemoryOperand::with_base(fixed::CONTEXT),
         };
         for (mask, number, zero) in [(FOUND, constant::ALL, true), (OTHER, constant::INTEGER_ONE, false)] {
             a.put(Instruction::with2(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, to, from(number)).map(|mut load| {
@@ -221,9 +229,9 @@ impl Vectors for Avx512 {
     }
 
     fn to_signed(&self, a: &mut Assembler, to: Register, x: Register) {
-        let code = compare_code(Kind::Float);
-        comparison(a, code, FOUND, x, Place::Register(x), predicate(Kind::Float, Order::Ordered), false);
-        let above = predicate(Kind::Float, Order::GreaterOrEqual);
+        let code = compare_code(NumberKind::Float);
+        comparison(a, code, FOUND, x, VectorOperand::Register(x), predicate(NumberKind::Float, Order::Ordered), false);
+        let above = predicate(NumberKind::Float, Order::GreaterOrEqual);
         comparison(a, code, OTHER, x, constant_place(constant::TWO_31), above, false);
         a.put(masked(Code::EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae, to, x, FOUND, true));
         self.load(a, USE[0], constant_place(constant::MOST));
@@ -231,17 +239,17 @@ impl Vectors for Avx512 {
     }
 
     fn to_unsigned(&self, a: &mut Assembler, to: Register, x: Register) {
-        let above = predicate(Kind::Float, Order::Greater);
-        comparison(a, compare_code(Kind::Float), FOUND, x, constant_place(constant::ZERO), above, false);
+        let above = predicate(NumberKind::Float, Order::Greater);
+        comparison(a, compare_code(NumberKind::Float), FOUND, x, constant_place(constant::ZERO), above, false);
         a.put(masked(Code::EVEX_Vcvttps2udq_zmm_k1z_zmmm512b32_sae, to, x, FOUND, true));
     }
 
     fn unsigned_to_float(&self, a: &mut Assembler, to: Register, x: Register) {
-        a.two(Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, to, Place::Register(x));
+        a.two(Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er, to, VectorOperand::Register(x));
     }
 
     fn spend(&self, a: &mut Assembler, words: Register, above: Label) {
-        self.load(a, USE[0], Place::Memory(words, 0));
+        self.load(a, USE[0], VectorOperand::Memory(words, 0));
         self.load(a, USE[1], constant_place(constant::INTEGER_ONE));
         let add = Instruction::with3(Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, USE[0], USE[0], USE[1]);
         a.put(add.map(|mut add| {
@@ -256,8 +264,8 @@ impl Vectors for Avx512 {
             true,
             Register::None,
         );
-        let greater = predicate(Kind::Unsigned, Order::Greater);
-        let compare = Instruction::with4(compare_code(Kind::Unsigned), FOUND, USE[0], budget, greater);
+        let greater = predicate(NumberKind::Unsigned, Order::Greater);
+        let compare = Instruction::with4(compare_code(NumberKind::Unsigned), FOUND, USE[0], budget, greater);
         a.put(compare.map(|mut compare| {
             compare.set_op_mask(ACTIVE);
             compare
@@ -292,17 +300,17 @@ impl Vectors for Avx512 {
         let [r0, r1, r2, r3] = USE;
         let [t0, t1, t2, t3] = to;
         let (low, high) = (Code::EVEX_Vunpcklps_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vunpckhps_zmm_k1z_zmm_zmmm512b32);
-        a.three(low, t0, r0, Place::Register(r1));
-        a.three(high, t2, r0, Place::Register(r1));
-        a.three(low, t1, r2, Place::Register(r3));
-        a.three(high, t3, r2, Place::Register(r3));
+        a.three(low, t0, r0, VectorOperand::Register(r1));
+        a.three(high, t2, r0, VectorOperand::Register(r1));
+        a.three(low, t1, r2, VectorOperand::Register(r3));
+        a.three(high, t3, r2, VectorOperand::Register(r3));
         let (low, high) = (Code::EVEX_Vunpcklpd_zmm_k1z_zmm_zmmm512b64, Code::EVEX_Vunpckhpd_zmm_k1z_zmm_zmmm512b64);
-        a.three(low, r0, t0, Place::Register(t1));
-        a.three(high, t1, t0, Place::Register(t1));
-        a.three(low, r2, t2, Place::Register(t3));
-        a.three(high, t3, t2, Place::Register(t3));
-        self.load(a, t0, Place::Register(r0));
-        self.load(a, t2, Place::Register(r2));
+        a.three(low, r0, t0, VectorOperand::Register(t1));
+        a.three(high, t1, t0, VectorOperand::Register(t1));
+        a.three(low, r2, t2, VectorOperand::Register(t3));
+        a.three(high, t3, t2, VectorOperand::Register(t3));
+        self.load(a, t0, VectorOperand::Register(r0));
+        self.load(a, t2, VectorOperand::Register(r2));
     }
 
     fn zero_inactive(&self, a: &mut Assembler, to: Register, from: Register) {

@@ -4,7 +4,7 @@
 //! register from its first use on; a result is stored when its register or the block ends, if it
 //! is read later. A copy takes no instruction: two columns share a register.
 
-use crate::step::Place;
+use crate::step::ValueLocation;
 use iced_x86::Register;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Cache {
     registers: &'static [Register],
     /// The values in each register.
-    held: Vec<Vec<Place>>,
+    held: Vec<Vec<ValueLocation>>,
     /// When each was last used.
     used: Vec<u32>,
     /// The registers that the current operation needs.
     pinned: Vec<bool>,
-    values: BTreeMap<Place, usize>,
+    values: BTreeMap<ValueLocation, usize>,
     /// Columns whose register is newer than their memory.
     dirty: BTreeSet<u16>,
     clock: u32,
@@ -46,7 +46,7 @@ impl Cache {
     }
 
     /// The register of a value, if it has one; it is pinned.
-    pub fn find(&mut self, value: Place) -> Option<Register> {
+    pub fn find(&mut self, value: ValueLocation) -> Option<Register> {
         let register = *self.values.get(&value)?;
         self.touch(register);
         Some(self.registers[register])
@@ -71,7 +71,7 @@ impl Cache {
         let mut stores = Vec::new();
         for value in lost {
             self.values.remove(&value);
-            if let Place::Column(column) = value
+            if let ValueLocation::Column(column) = value
                 && self.dirty.remove(&column)
             {
                 stores.push(column);
@@ -92,18 +92,18 @@ impl Cache {
     }
 
     /// Notes that a register has a value as it is in memory.
-    pub fn loaded(&mut self, value: Place, register: Register) {
+    pub fn loaded(&mut self, value: ValueLocation, register: Register) {
         self.hold(value, register);
     }
 
     /// Notes that a register has a column's new value.
     pub fn define(&mut self, column: u16, register: Register) {
         self.forget(column);
-        self.hold(Place::Column(column), register);
+        self.hold(ValueLocation::Column(column), register);
         self.dirty.insert(column);
     }
 
-    fn hold(&mut self, value: Place, register: Register) {
+    fn hold(&mut self, value: ValueLocation, register: Register) {
         let index = self.registers.iter().position(|r| *r == register).expect("a register that holds values");
         self.held[index].push(value);
         self.values.insert(value, index);
@@ -111,7 +111,7 @@ impl Cache {
 
     /// Forgets a column's value, without a store.
     pub fn forget(&mut self, column: u16) {
-        let value = Place::Column(column);
+        let value = ValueLocation::Column(column);
         if let Some(register) = self.values.remove(&value) {
             self.held[register].retain(|held| *held != value);
         }
@@ -120,12 +120,12 @@ impl Cache {
 
     /// The columns to store, with their registers.
     pub fn dirty(&self) -> impl Iterator<Item = (u16, Register)> + '_ {
-        self.dirty.iter().filter_map(|&c| Some((c, self.registers[*self.values.get(&Place::Column(c))?])))
+        self.dirty.iter().filter_map(|&c| Some((c, self.registers[*self.values.get(&ValueLocation::Column(c))?])))
     }
 
     /// One value of each register that has any: memory has it once all dirty columns are stored.
-    pub fn in_memory_after_spills(&self) -> Vec<(Place, Register)> {
-        let first = |(held, register): (&Vec<Place>, &Register)| held.first().map(|place| (*place, *register));
+    pub fn in_memory_after_spills(&self) -> Vec<(ValueLocation, Register)> {
+        let first = |(held, register): (&Vec<ValueLocation>, &Register)| held.first().map(|place| (*place, *register));
         self.held.iter().zip(self.registers).filter_map(first).collect()
     }
 
@@ -140,7 +140,7 @@ impl Cache {
             .values
             .keys()
             .filter_map(|value| match value {
-                Place::Column(c) if !keep(*c) => Some(*c),
+                ValueLocation::Column(c) if !keep(*c) => Some(*c),
                 _ => None,
             })
             .collect();

@@ -1,30 +1,30 @@
 //! Translates conditions: tests of results, to the lanes for which they hold, as bits.
 
-use super::assembler::{Place as At, fixed};
+use super::assembler::{VectorOperand as At, fixed};
 use super::context::constant;
 use super::liveness::Columns;
 use super::translator::Translator;
-use super::vectors::{Kind, Order, constant_place};
+use super::vectors::{NumberKind, Order, constant_place};
 use crate::isa::Op;
-use crate::step::{Place, Step, Task, Test, Tests};
+use crate::step::{Step, Task, Test, Tests, ValueLocation};
 use iced_x86::{Code, Instruction, Register};
 
 impl Translator<'_> {
     /// The test of a comparison whose result is read by the test alone.
-    pub(super) fn fusible(&self, steps: &[Step], tests: &Tests, after: &Columns) -> Option<(Kind, Test)> {
+    pub(super) fn fusible(&self, steps: &[Step], tests: &Tests, after: &Columns) -> Option<(NumberKind, Test)> {
         let ([test], [.., last]) = (&tests.each[..], steps) else { return None };
         let kind = match last.task() {
-            (Task::Op(Op::Icmp), _) => Kind::Signed,
-            (Task::Op(Op::Ucmp), _) => Kind::Unsigned,
+            (Task::Op(Op::Icmp), _) => NumberKind::Signed,
+            (Task::Op(Op::Ucmp), _) => NumberKind::Unsigned,
             _ => return None,
         };
         let result = last.target(self.pool);
-        let is_tested = test.integer && test.slot.place(self.pool) == Place::Column(result);
+        let is_tested = test.integer && test.slot.place(self.pool) == ValueLocation::Column(result);
         (is_tested && !after.contains(result)).then_some((kind, *test))
     }
 
     /// Sets the bits of `eax` for a comparison instruction and its test.
-    pub(super) fn fused(&mut self, step: &Step, kind: Kind, test: Test) {
+    pub(super) fn fused(&mut self, step: &Step, kind: NumberKind, test: Test) {
         let x = self.modified(step, 0);
         let y = self.modified_operand(step, 1);
         self.integer_test(Register::EAX, kind, test, x, y);
@@ -36,7 +36,7 @@ impl Translator<'_> {
             let to = if n == 0 { Register::EAX } else { Register::ECX };
             let x = self.value(test.slot.place(self.pool));
             if test.integer {
-                self.integer_test(to, Kind::Signed, *test, x, constant_place(constant::ZERO));
+                self.integer_test(to, NumberKind::Signed, *test, x, constant_place(constant::ZERO));
             } else {
                 self.float_test(to, *test, x);
             }
@@ -49,7 +49,7 @@ impl Translator<'_> {
     }
 
     /// The test of an integer, or of how one compares with another.
-    fn integer_test(&mut self, to: Register, kind: Kind, test: Test, x: Register, y: At) {
+    fn integer_test(&mut self, to: Register, kind: NumberKind, test: Test, x: Register, y: At) {
         let bits = test.ranges.bits();
         let order = match (bits & 1 != 0, bits & 2 != 0, bits & 8 != 0) {
             (false, false, false) => return self.a.xor_32(to, to),
@@ -89,7 +89,7 @@ impl Translator<'_> {
         };
         for (n, (order, y)) in parts.into_iter().enumerate() {
             let part = if n == 0 { to } else { Register::EDX };
-            self.isa.compare(&mut self.a, part, Kind::Float, order, x, y);
+            self.isa.compare(&mut self.a, part, NumberKind::Float, order, x, y);
             if n > 0 {
                 self.a.put(Instruction::with2(join, to, part));
             }

@@ -94,7 +94,7 @@ impl Exit {
         Exit::Failed,
     ];
 
-    pub fn of(number: u32) -> Option<Exit> {
+    pub fn from_number(number: u32) -> Option<Exit> {
         Exit::ALL.into_iter().find(|&exit| exit as u32 == number)
     }
 }

@@ -1,12 +1,12 @@
 //! Translates control flow: jumps, calls and returns of some or all lanes.
 
-use super::assembler::{Label, Place as At, fixed, memory};
+use super::assembler::{Label, VectorOperand as At, fixed, memory};
 use super::context::{Exit, FRAME_HEAD, VECTOR, at};
 use super::functions::Block;
 use super::liveness::Columns;
 use super::stubs::{Jump, Stub};
 use super::translator::{Body, Translator};
-use super::vectors::{Kind, Order};
+use super::vectors::{NumberKind, Order};
 use crate::decode::DecodedControl;
 use crate::isa::Component;
 use crate::step::Operand;
@@ -258,7 +258,7 @@ impl Translator<'_> {
         self.isa.first_active(&mut self.a, ecx, targets, same);
         self.a.store(fixed::CONTEXT, at::TARGET, ecx);
         self.isa.splat(&mut self.a, same, ecx);
-        self.isa.compare(&mut self.a, eax, Kind::Signed, Order::Equal, targets, At::Register(same));
+        self.isa.compare(&mut self.a, eax, NumberKind::Signed, Order::Equal, targets, At::Register(same));
         self.cache.clear();
         self.a.xor_32(fixed::MASK, eax);
         self.a.store(fixed::FRAME, rest, fixed::MASK);

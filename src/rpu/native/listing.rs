@@ -113,7 +113,7 @@ impl Translated {
         let functions: BTreeMap<usize, u32> = translation.entries.iter().map(|(&pc, &at)| (at, pc)).collect();
         let known = translation.functions.iter().map(|translated| {
             let function = &translated.function;
-            (function.entry, Known::of(decoded, function, &Liveness::of(decoded, function)))
+            (function.entry, Known::new(decoded, function, &Liveness::new(decoded, function)))
         });
         let known: BTreeMap<u32, Known> = known.collect();
         let mut here = None;

@@ -7,7 +7,7 @@ use super::functions::{Block, Function};
 use crate::column;
 use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
 use crate::isa::STACK_WINDOW;
-use crate::step::{Operand, Place, Step};
+use crate::step::{Operand, Step, ValueLocation};
 
 /// Columns from `R0.x` to the top of the stack window.
 pub(super) const COLUMNS: u16 = column::STACK + 4 * STACK_WINDOW as u16;
@@ -60,16 +60,16 @@ pub(super) struct Liveness {
 /// The columns of a step's sources.
 pub(super) fn sources(step: &Step, pool: usize) -> impl Iterator<Item = u16> + '_ {
     (0..step.arity()).filter_map(move |n| match step.source(n, pool) {
-        Place::Pool(_) => None,
-        Place::Column(c) => Some(c),
+        ValueLocation::Pool(_) => None,
+        ValueLocation::Column(c) => Some(c),
     })
 }
 
 /// The columns of some positions of an operand.
 pub(super) fn operand_columns(operand: &Operand, positions: usize, pool: usize) -> impl Iterator<Item = u16> + '_ {
     operand.slots[..positions].iter().filter_map(move |slot| match slot.place(pool) {
-        Place::Pool(_) => None,
-        Place::Column(c) => Some(c),
+        ValueLocation::Pool(_) => None,
+        ValueLocation::Column(c) => Some(c),
     })
 }
 
@@ -123,7 +123,7 @@ fn before(program: &DecodedProgram, instr: &DecodedInstr, after: Columns) -> Col
     let mut live = after_work(instr, after);
     if let Work::Arith { steps, tests } = &instr.work {
         for test in tests.iter().flat_map(|tests| &tests.each) {
-            if let Place::Column(c) = test.slot.place(pool) {
+            if let ValueLocation::Column(c) = test.slot.place(pool) {
                 live.insert(c);
             }
         }
@@ -140,7 +140,7 @@ fn before(program: &DecodedProgram, instr: &DecodedInstr, after: Columns) -> Col
 
 impl Liveness {
     /// Of a function.
-    pub fn of(program: &DecodedProgram, function: &Function) -> Liveness {
+    pub fn new(program: &DecodedProgram, function: &Function) -> Liveness {
         let mut liveness = Liveness { before: vec![Columns::default(); function.blocks.len()] };
         for _ in 0..MOST_ROUNDS {
             let mut changed = false;

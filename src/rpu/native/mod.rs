@@ -86,11 +86,11 @@ pub static NATIVE: EngineInfo = EngineInfo {
 
 /// The widest instruction set of this CPU.
 fn best() -> Option<&'static dyn Vectors> {
-    of(InstructionSet::detect())
+    vectors_for(InstructionSet::detect())
 }
 
 /// The vectors of an instruction set, where the CPU has what generated code needs.
-fn of(set: InstructionSet) -> Option<&'static dyn Vectors> {
+fn vectors_for(set: InstructionSet) -> Option<&'static dyn Vectors> {
     match set {
         InstructionSet::Avx512(_) if avx512::is_available() => Some(&avx512::Avx512),
         InstructionSet::Avx512(_) | InstructionSet::Avx2(_) if avx2::is_available() => Some(&avx2::Avx2),
@@ -112,7 +112,7 @@ impl Engine for Native {
         let Mode::F32(set) = program.mode else {
             return Err(unsupported("it computes in single precision alone".into()));
         };
-        let vectors = of(set).ok_or_else(|| unsupported(NO_VECTORS.into()))?;
+        let vectors = vectors_for(set).ok_or_else(|| unsupported(NO_VECTORS.into()))?;
         let translation = translate::translate(program, vectors);
         let code = Executable::new(translation, program.code.len())
             .map_err(|error| unsupported(format!("the system gives no executable memory: {error}")))?;

@@ -28,7 +28,7 @@ const IDLE_SHARE: u32 = 4;
 
 /// The next action of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum VectorState {
     /// Goes on at an address.
     Ready(u64),
     /// Waits for rays, then continues at an address.
@@ -47,7 +47,7 @@ struct Vector {
     window: u32,
     depth: u32,
     mask: u32,
-    state: State,
+    state: VectorState,
     /// The code address where it is.
     pc: u32,
     /// True if it may start other threads.
@@ -137,7 +137,7 @@ struct LastLoop {
 }
 
 impl LastLoop {
-    fn of(code: &Executable, entry: u32) -> Option<LastLoop> {
+    fn find(code: &Executable, entry: u32) -> Option<LastLoop> {
         let Translated { function, items, .. } = code.functions.iter().find(|f| f.function.entry == entry)?;
         let header = function.last_loop()?;
         let end = function.items.iter().position(|item| *item == Item::LoopEnd(header))?;
@@ -171,7 +171,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         let words = (4 * code.largest_frame()).min(MOST_FRAMES / (BLOCK / width)) / 8;
         let start = code.entries()[entry as usize];
         let refills = supply.is_some();
-        let last_loop = if refills { LastLoop::of(code, entry) } else { None };
+        let last_loop = if refills { LastLoop::find(code, entry) } else { None };
         let vectors = (0..BLOCK / width)
             .map(|n| {
                 let first = n * width;
@@ -183,7 +183,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                     window: 0,
                     depth: 0,
                     mask,
-                    state: if mask == 0 { State::Ended } else { State::Ready(start) },
+                    state: if mask == 0 { VectorState::Ended } else { VectorState::Ready(start) },
                     pc: entry,
                     refills,
                 };
@@ -203,7 +203,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
     pub fn finish(mut self) -> Result<RunReport, ExecutionError> {
         loop {
             for number in 0..self.vectors.len() {
-                while let State::Ready(at) = self.vectors[number].state {
+                while let VectorState::Ready(at) = self.vectors[number].state {
                     if self.advance(number, at)? {
                         return self.interpret(number);
                     }
@@ -249,8 +249,8 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         vector.window = ((context.window.addr() - stack.addr()) / VECTOR) as u32;
         (vector.mask, vector.depth, vector.pc) = (context.mask, context.depth, context.pc);
         let (pc, window) = (vector.pc, vector.window);
-        match Exit::of(context.exit) {
-            Some(Exit::Trace) => vector.state = State::Waits(context.resume),
+        match Exit::from_number(context.exit) {
+            Some(Exit::Trace) => vector.state = VectorState::Waits(context.resume),
             Some(Exit::Ended) => {
                 vector.depth = 0;
                 self.ended(number);
@@ -260,7 +260,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                 self.idle(number, resume);
             }
             Some(Exit::Grow) => {
-                vector.state = State::Ready(context.resume);
+                vector.state = VectorState::Ready(context.resume);
                 let (bytes, largest) = (8 * vector.frames.len(), self.code.largest_frame());
                 if vector.frame + 2 * largest > bytes {
                     if 2 * bytes > MOST_FRAMES / self.vectors.len() {
@@ -293,14 +293,14 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
     fn trace(&mut self) -> bool {
         let Host { executor, program, .. } = &mut self.host;
         for vector in &mut self.vectors {
-            let State::Waits(resume) = vector.state else { continue };
+            let VectorState::Waits(resume) = vector.state else { continue };
             if let Work::Trace(sources) = &program.code[vector.pc as usize].work {
                 let Vector { window, depth, pc, .. } = *vector;
                 let mask = vector.lanes(vector.mask);
                 let lanes = vector.first..vector.first + self.width;
                 executor.add_rays(self.block, Group { mask, pc, depth, window }, lanes, sources);
             }
-            vector.state = State::Ready(resume);
+            vector.state = VectorState::Ready(resume);
             vector.pc += 1;
         }
         executor.trace_rays(self.block)
@@ -320,14 +320,14 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
         vector.head(0).mask = held | new;
         vector.mask = new;
         vector.state = match (&self.last_loop, new, held) {
-            (_, 0, 0) => State::Ended,
+            (_, 0, 0) => VectorState::Ended,
             (Some(last), 0, _) => {
                 vector.pc = last.pc;
-                State::Ready(last.header)
+                VectorState::Ready(last.header)
             }
             _ => {
                 vector.pc = self.entry;
-                State::Ready(self.start)
+                VectorState::Ready(self.start)
             }
         };
     }
@@ -339,9 +339,9 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
             Some(last) => {
                 *vector.slot(0, last.slot) |= vector.mask;
                 vector.mask = 0;
-                vector.state = State::Ready(last.behind);
+                vector.state = VectorState::Ready(last.behind);
             }
-            None => vector.state = State::Ready(resume),
+            None => vector.state = VectorState::Ready(resume),
         }
     }
 
@@ -388,7 +388,7 @@ impl<'m, 's, 'b> Run<'m, 's, 'b> {
                 self.block.push_frame(depth, vector.lanes(mask), frame, window);
                 depth += 1;
             }
-            if vector.state != State::Ended {
+            if vector.state != VectorState::Ended {
                 let top = Group { mask: vector.lanes(vector.mask), pc: vector.pc, depth, window };
                 match number == calls {
                     true => groups.extend(executor.enter_call(self.block, top)?),
@@ -451,7 +451,7 @@ mod tests {
         block.prepare(&decoded.steps, launch.constants);
         let mut run = Run::new(&launch, &code, vectors.lanes(), &mut block, 0, u64::MAX, None);
         let mut is_left = false;
-        while let State::Ready(at) = run.vectors[0].state
+        while let VectorState::Ready(at) = run.vectors[0].state
             && !is_left
         {
             is_left = run.advance(0, at).expect("it keeps its limits");

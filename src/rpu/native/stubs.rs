@@ -1,7 +1,7 @@
 //! Stubs: code that is written after a function's, as it seldom runs.
 
 use super::assembler::Label;
-use crate::step::Place;
+use crate::step::ValueLocation;
 use iced_x86::Register;
 
 /// Bytes of an instruction of the CPU with a vector and an address.
@@ -65,7 +65,7 @@ pub(super) struct Slow {
     /// New values, which are stored before, and all that are in registers, which a call loses: each
     /// with a place whose memory has it after the stores and the access.
     pub spills: Vec<(u16, Register)>,
-    pub kept: Vec<(Place, Register)>,
+    pub kept: Vec<(ValueLocation, Register)>,
 }
 
 impl Slow {

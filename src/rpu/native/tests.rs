@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use rayon::prelude::*;
 
 fn on_all(program: &Program, active: u64, seed: u32) -> Result<(), TestCaseError> {
-    match agreement::of_engines(program, active, seed) {
+    match agreement::compare_engines(program, active, seed) {
         Agreement::Bits | Agreement::Errors => Ok(()),
         Agreement::None(difference) => Err(TestCaseError::fail(difference)),
     }
@@ -49,7 +49,7 @@ fn reduced(mut program: Program, active: u64, seed: u32) -> Program {
     let nothing = Instr::Primary(Primary::Arith(nothing));
     for at in (0..program.code.len()).rev() {
         let kept = std::mem::replace(&mut program.code[at], nothing);
-        if !matches!(agreement::of_engines(&program, active, seed), Agreement::None(_)) {
+        if !matches!(agreement::compare_engines(&program, active, seed), Agreement::None(_)) {
             program.code[at] = kept;
         }
     }
@@ -63,7 +63,7 @@ fn dense_random_programs_leave_the_same_bits_on_every_engine_with_every_instruct
         .chain(FOUND.to_vec())
         .map(|seed| {
             let program = random::program(&mut Choices::from_seed(seed));
-            match agreement::of_engines(&program, active(seed), seed) {
+            match agreement::compare_engines(&program, active(seed), seed) {
                 Agreement::None(difference) => {
                     let program = disassemble(&reduced(program, active(seed), seed));
                     Agreement::None(format!("seed {seed}: {difference}\n{program}"))

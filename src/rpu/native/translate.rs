@@ -167,7 +167,7 @@ impl Translator<'_> {
 
     /// Translates a function; `None` when all code would take more than `most` bytes.
     fn function(&mut self, function: &Function, number: u32, most: usize) -> Option<Vec<Label>> {
-        let liveness = Liveness::of(self.program, function);
+        let liveness = Liveness::new(self.program, function);
         let items: Vec<Label> = (0..=function.items.len()).map(|_| self.a.label()).collect();
         let tops = function.blocks.iter().map(|_| self.a.label()).collect();
         let body =

@@ -3,7 +3,7 @@
 //! The modules that translate a kind of instruction extend [`Translator`]; [`super::translate`]
 //! calls them.
 
-use super::assembler::{Assembler, Label, Place as At, fixed, memory};
+use super::assembler::{Assembler, Label, VectorOperand as At, fixed, memory};
 use super::cache::Cache;
 use super::context::{COLUMN, Exit, FRAME_HEAD};
 use super::functions::Function;
@@ -12,7 +12,7 @@ use super::stubs::Stub;
 use super::vectors::Vectors;
 use crate::column;
 use crate::decode::DecodedProgram;
-use crate::step::Place;
+use crate::step::ValueLocation;
 use iced_x86::{Code, Instruction, Register};
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ impl Translator<'_> {
     }
 
     /// The register of a value.
-    pub(super) fn value(&mut self, place: Place) -> Register {
+    pub(super) fn value(&mut self, place: ValueLocation) -> Register {
         if let Some(register) = self.cache.find(place) {
             return register;
         }
@@ -124,10 +124,10 @@ impl Translator<'_> {
         register
     }
 
-    pub(super) fn in_memory(&self, place: Place) -> At {
+    pub(super) fn in_memory(&self, place: ValueLocation) -> At {
         match place {
-            Place::Pool(n) => At::Memory(fixed::FILE, COLUMN * (n as i32 - self.pool as i32)),
-            Place::Column(c) => {
+            ValueLocation::Pool(n) => At::Memory(fixed::FILE, COLUMN * (n as i32 - self.pool as i32)),
+            ValueLocation::Column(c) => {
                 let (base, at) = self.address(c);
                 At::Memory(base, at)
             }
@@ -135,10 +135,10 @@ impl Translator<'_> {
     }
 
     /// A value as an operand: a constant stays in memory.
-    pub(super) fn operand(&mut self, place: Place) -> At {
+    pub(super) fn operand(&mut self, place: ValueLocation) -> At {
         match place {
-            Place::Pool(_) => self.cache.find(place).map_or(self.in_memory(place), At::Register),
-            Place::Column(_) => At::Register(self.value(place)),
+            ValueLocation::Pool(_) => self.cache.find(place).map_or(self.in_memory(place), At::Register),
+            ValueLocation::Column(_) => At::Register(self.value(place)),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::column;
 use crate::decode::{DecodedControl, DecodedInstr, DecodedProgram, Flow as Control, Work};
 use crate::isa::Op;
 use crate::limits::SCRATCH_BASE;
-use crate::step::{Modify, Place, Step as Arithmetic, Task, Uniform};
+use crate::step::{Modify, Step as Arithmetic, Task, Uniform, ValueLocation};
 use shadewright_base::uniformity::{Edge, Flow, Node, Rule, Solution, Step, Uniformity, solve};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub(super) struct Known {
 
 impl Known {
     /// The facts that are known of a function; none, where it cannot be described.
-    pub(super) fn of(program: &DecodedProgram, function: &Function, liveness: &Liveness) -> Known {
+    pub(super) fn new(program: &DecodedProgram, function: &Function, liveness: &Liveness) -> Known {
         let mut builder = Builder::new(program, function, liveness);
         if builder.starts.len() > MOST_NODES {
             return Known::default();
@@ -279,10 +279,10 @@ impl<'p> Builder<'p> {
 }
 
 /// The value of a source.
-fn source(place: Place, columns: &[u32]) -> u32 {
+fn source(place: ValueLocation, columns: &[u32]) -> u32 {
     match place {
-        Place::Pool(n) => 1 + n as u32,
-        Place::Column(c) => columns.get(usize::from(c)).copied().unwrap_or(UNKNOWN),
+        ValueLocation::Pool(n) => 1 + n as u32,
+        ValueLocation::Column(c) => columns.get(usize::from(c)).copied().unwrap_or(UNKNOWN),
     }
 }
 

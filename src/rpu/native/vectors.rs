@@ -4,7 +4,7 @@
 //! of [`fixed::MASK`]; an instruction set keeps them in a form of its own as well, from
 //! [`Vectors::activate`] on.
 
-use super::assembler::{Assembler, Label, Place};
+use super::assembler::{Assembler, Label, VectorOperand};
 use super::context::constant;
 use iced_x86::Register;
 
@@ -63,15 +63,15 @@ pub(super) enum Order {
 
 /// The kind of the numbers that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NumberKind {
     Float,
     Signed,
     Unsigned,
 }
 
 /// The constants that generated code reads, by their place in the context.
-pub(super) fn constant_place(number: usize) -> Place {
-    Place::Memory(super::assembler::fixed::CONTEXT, constant::offset(number))
+pub(super) fn constant_place(number: usize) -> VectorOperand {
+    VectorOperand::Memory(super::assembler::fixed::CONTEXT, constant::offset(number))
 }
 
 /// A set of vector instructions.
@@ -86,16 +86,16 @@ pub(super) trait Vectors: Sync + std::fmt::Debug {
     fn registers(&self) -> &'static [Register];
 
     /// `to = a op b`.
-    fn binary(&self, a: &mut Assembler, op: Binary, to: Register, x: Register, y: Place);
+    fn binary(&self, a: &mut Assembler, op: Binary, to: Register, x: Register, y: VectorOperand);
 
     /// `to = op x`.
-    fn unary(&self, a: &mut Assembler, op: Unary, to: Register, x: Place);
+    fn unary(&self, a: &mut Assembler, op: Unary, to: Register, x: VectorOperand);
 
     /// `to = x` shifted by a constant below 32.
     fn shift(&self, a: &mut Assembler, shift: Shift, to: Register, x: Register, by: u8);
 
     /// Loads a vector.
-    fn load(&self, a: &mut Assembler, to: Register, from: Place);
+    fn load(&self, a: &mut Assembler, to: Register, from: VectorOperand);
 
     /// Loads a word into all lanes.
     fn broadcast(&self, a: &mut Assembler, to: Register, base: Register, at: i32);
@@ -113,10 +113,10 @@ pub(super) trait Vectors: Sync + std::fmt::Debug {
     fn activate(&self, a: &mut Assembler, bits: Register);
 
     /// Sets the bits of a 32-bit register for the active lanes where a comparison holds.
-    fn compare(&self, a: &mut Assembler, to: Register, kind: Kind, order: Order, x: Register, y: Place);
+    fn compare(&self, a: &mut Assembler, to: Register, kind: NumberKind, order: Order, x: Register, y: VectorOperand);
 
     /// `to` = −1, 0 or 1 for x below, equal to, or above y.
-    fn order(&self, a: &mut Assembler, kind: Kind, to: Register, x: Register, y: Place);
+    fn order(&self, a: &mut Assembler, kind: NumberKind, to: Register, x: Register, y: VectorOperand);
 
     /// Truncates floats to signed integers; out of range saturates, NaN gives 0. `to` is not `x`.
     fn to_signed(&self, a: &mut Assembler, to: Register, x: Register);

@@ -139,7 +139,7 @@ mod tests {
     fn the_default_has_the_latencies_of_the_published_example() {
         // Węgrzanowski 2006, §9.1.
         let latencies = Config::default().latencies;
-        let of = |text: &str| latencies.of(&assemble(text, FileId(0)).expect(text).program.code[0]);
+        let of = |text: &str| latencies.instruction(&assemble(text, FileId(0)).expect(text).program.code[0]);
         assert_eq!(of("add R0, R1, R2"), 3);
         assert_eq!(of("mul R0, R1, R2"), 5);
         assert_eq!(of("dp3 R0, R1, R2"), 5);

@@ -75,7 +75,7 @@ pub struct Stalls([u64; Cause::ALL.len()]);
 
 impl Stalls {
     /// The cycles of a cause.
-    pub fn of(&self, cause: Cause) -> u64 {
+    pub fn cycles(&self, cause: Cause) -> u64 {
         self.0[cause as usize]
     }
 
@@ -86,7 +86,7 @@ impl Stalls {
 
     /// The causes with their cycles, those that occurred, most first.
     pub fn ranked(&self) -> Vec<(Cause, u64)> {
-        let mut causes: Vec<_> = Cause::ALL.into_iter().map(|c| (c, self.of(c))).filter(|(_, n)| *n > 0).collect();
+        let mut causes: Vec<_> = Cause::ALL.into_iter().map(|c| (c, self.cycles(c))).filter(|(_, n)| *n > 0).collect();
         causes.sort_by_key(|&(cause, cycles)| (std::cmp::Reverse(cycles), cause));
         causes
     }

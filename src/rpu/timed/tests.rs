@@ -61,11 +61,11 @@ struct Setup {
 }
 
 impl Setup {
-    fn new(text: &str, config: &Config) -> Setup {
-        Setup::of(&program(text), config)
+    fn from_text(text: &str, config: &Config) -> Setup {
+        Setup::new(&program(text), config)
     }
 
-    fn of(program: &Program, config: &Config) -> Setup {
+    fn new(program: &Program, config: &Config) -> Setup {
         Setup {
             executable: Executable::new(program).expect("valid").interpreted(),
             timing: Timing::new(program, config),
@@ -114,7 +114,7 @@ fn before(distance: u16) -> u16 {
 #[test]
 fn a_dependent_instruction_waits_for_the_latency() {
     // mul at 0, add at 5, mov at 8, return at 9.
-    let setup = Setup::new("mul R0, R1, R1\nadd R0, R0, R0\nmov R2, R0\nreturn", &Config::default());
+    let setup = Setup::from_text("mul R0, R1, R1\nadd R0, R0, R0\nmov R2, R0\nreturn", &Config::default());
     let (stats, _) = setup.waits(&[0, before(1), before(1), 0]).run(4);
     assert_eq!((stats.cycles, stats.issued, stats.executed), (10, 4, 16));
     assert_eq!(stats.stalls.total(), 4 + 2);
@@ -123,7 +123,7 @@ fn a_dependent_instruction_waits_for_the_latency() {
 #[test]
 fn an_instruction_waits_for_those_that_its_flags_name_and_no_others() {
     let text = "mul R0, R1, R1\nadd R2, R1, R1\nmov R3, R2\nmov R4, R0\nreturn";
-    let cycles = |flags: &[u16]| Setup::new(text, &Config::default()).waits(flags).run(4).0.cycles;
+    let cycles = |flags: &[u16]| Setup::from_text(text, &Config::default()).waits(flags).run(4).0.cycles;
     assert_eq!(cycles(&[0, 0, 0, 0, 0]), 5);
     // add at 1, mov at 4, mov at 5, return at 6.
     assert_eq!(cycles(&[0, 0, before(1), before(3), 0]), 7);
@@ -135,17 +135,17 @@ fn an_instruction_waits_for_those_that_its_flags_name_and_no_others() {
 #[test]
 fn another_chunk_runs_while_one_waits_and_the_switch_is_free() {
     // A: mul 0; B: mul 1; A: add 5, return 6; B: add 7, return 8.
-    let setup = Setup::new("mul R0, R1, R1\nadd R0, R0, R0\nreturn", &config("chunks.resident = 2"));
+    let setup = Setup::from_text("mul R0, R1, R1\nadd R0, R0, R0\nreturn", &config("chunks.resident = 2"));
     let (stats, _) = setup.waits(&[0, before(1), 0]).run(8);
     assert_eq!((stats.cycles, stats.issued, stats.chunks), (9, 6, 2));
     assert_eq!(stats.switches, 3);
     assert_eq!(stats.stalls.ranked(), [(Cause::Arithmetic, 3)]);
-    assert_eq!(stats.at[1].stalls.of(Cause::Arithmetic), 3);
+    assert_eq!(stats.at[1].stalls.cycles(Cause::Arithmetic), 3);
 }
 
 #[test]
 fn five_chunks_hide_a_latency_of_five() {
-    let setup = Setup::new("mul R0, R1, R1\nadd R0, R0, R0\nreturn", &config("chunks.resident = 5"));
+    let setup = Setup::from_text("mul R0, R1, R1\nadd R0, R0, R0\nreturn", &config("chunks.resident = 5"));
     let (stats, _) = setup.waits(&[0, before(1), 0]).run(20);
     assert_eq!((stats.cycles, stats.stalls.total()), (15, 0));
 }
@@ -154,7 +154,7 @@ fn five_chunks_hide_a_latency_of_five() {
 fn a_chunk_divides_at_a_branch_and_is_reassembled_at_the_return_only() {
     let text = "call F push 0\nmov R0, R1\nreturn\n\
                 F: add R15.x, R1.x, -2.0 + jmp L, x (<0)\nmov R2, 1.0\nL: mov R3, 1.0\nreturn";
-    let (stats, source) = Setup::new(text, &Config::default()).run(4);
+    let (stats, source) = Setup::from_text(text, &Config::default()).run(4);
     assert_eq!((stats.divergences, stats.reconvergences), (1, 1));
     let counts: Vec<_> = stats.at.iter().map(|at| (at.issued, at.threads)).collect();
     // The paths join at L, but the parts stay apart until both have returned from F.
@@ -169,7 +169,7 @@ fn a_chunk_divides_at_a_branch_and_is_reassembled_at_the_return_only() {
 fn threads_that_call_different_functions_come_back_together() {
     let text = "ftoi R2.w, R1.x\niand R2.w, R2.w, #1\niadd R2.w, R2.w, #5\ncall R2.w push 0\nreturn\n\
                 return\nreturn";
-    let (stats, _) = Setup::new(text, &Config::default()).run(4);
+    let (stats, _) = Setup::from_text(text, &Config::default()).run(4);
     assert_eq!((stats.divergences, stats.reconvergences), (1, 1));
     let issued: Vec<_> = stats.at.iter().map(|at| at.issued).collect();
     assert_eq!(issued, [1, 1, 1, 1, 1, 1, 1]);
@@ -178,7 +178,7 @@ fn threads_that_call_different_functions_come_back_together() {
 
 #[test]
 fn after_a_branch_the_thread_waits_for_its_condition() {
-    let setup = |text: &str| Setup::new(text, &Config::default()).waits(&[0, 0]);
+    let setup = |text: &str| Setup::from_text(text, &Config::default()).waits(&[0, 0]);
     let (stats, _) = setup("add R0, R1, R1 + return and x (<0)\nreturn").run(4);
     assert_eq!(stats.cycles, 3 + 1);
     let (stats, _) = setup("add R0, R1, R1 + jmp L always\nL: return").run(4);
@@ -188,34 +188,35 @@ fn after_a_branch_the_thread_waits_for_its_condition() {
 #[test]
 fn a_full_stack_goes_to_memory_and_comes_back() {
     let text = "call F push 3\nreturn\nF: call G push 5\nreturn\nG: mov S7, R1\nreturn";
-    let small = Setup::new(text, &config("stack.vectors = 8")).run(4).0;
+    let small = Setup::from_text(text, &config("stack.vectors = 8")).run(4).0;
     assert_eq!((small.call_depth, small.stack_depth), (2, 16));
     assert_eq!((small.spilled, small.restored), (4 * 8, 4 * 8));
-    let large = Setup::new(text, &Config::default()).run(4).0;
+    let large = Setup::from_text(text, &Config::default()).run(4).0;
     assert_eq!((large.spilled, large.restored), (0, 0));
     // 3 and 5 vectors out, 5 and 3 back after the latency of a load each.
     assert_eq!(small.cycles - large.cycles, 2 + 4 + (5 + 20 - 1) + (3 + 20 - 1));
     // With room for 12, the second call alone moves 4; one of the three that the first return
     // uncovers is among them.
-    let middle = Setup::new(text, &config("stack.vectors = 12")).run(4).0;
+    let middle = Setup::from_text(text, &config("stack.vectors = 12")).run(4).0;
     assert_eq!((middle.spilled, middle.restored), (4 * 4, 4 * 4));
 }
 
 #[test]
 fn a_busy_unit_takes_the_next_instruction_when_it_is_free() {
     let text = "load I0, A.x, 0\nload I1, A.x, 1\nreturn";
-    let run = |keys: &str| Setup::new(text, &config(keys)).waits(&[0, 0, 0]).run(4).0;
+    let run = |keys: &str| Setup::from_text(text, &config(keys)).waits(&[0, 0, 0]).run(4).0;
     assert_eq!(run("").cycles, 3);
     let slow = run("intervals.memory = 10");
     assert_eq!((slow.cycles, slow.stalls.total()), (12, 9));
-    let rays = Setup::new("trace R0, R1, R2\ntrace R0, R1, R2\nreturn", &config("intervals.ray = 3"));
+    let rays = Setup::from_text("trace R0, R1, R2\ntrace R0, R1, R2\nreturn", &config("intervals.ray = 3"));
     let (rays, _) = rays.waits(&[0, 0, 0]).run(3);
     assert_eq!((rays.cycles, rays.traces, rays.rays), (9 + 2, 2, 6));
 }
 
 #[test]
 fn a_slot_starts_with_clean_registers_for_every_chunk() {
-    let (stats, source) = Setup::new("add R0, R5, S0\nmov R5, 3.0\nmov S0, 2.0\nreturn", &Config::default()).run(150);
+    let (stats, source) =
+        Setup::from_text("add R0, R5, S0\nmov R5, 3.0\nmov S0, 2.0\nreturn", &Config::default()).run(150);
     assert_eq!((stats.chunks, stats.threads), (38, 150));
     assert_eq!(source.results, vec![[0; 4]; 150]);
 }
@@ -230,7 +231,7 @@ const MIXED: &str = "mov R2.x, R1.x\nmov R0, 0.0\n\
 #[test]
 fn both_modes_give_the_same_bits_and_every_cycle_is_accounted_for() {
     for resident in [1, 3, 16, 40] {
-        let setup = Setup::new(MIXED, &config(&format!("chunks.resident = {resident}\nstack.vectors = 9")));
+        let setup = Setup::from_text(MIXED, &config(&format!("chunks.resident = {resident}\nstack.vectors = 9")));
         let (stats, source) = setup.run(150);
         assert!(stats.divergences > 30 && stats.spilled > 0);
         assert_eq!(stats.cycles, stats.issued + stats.stalls.total());
@@ -250,7 +251,7 @@ fn both_modes_give_the_same_bits_and_every_cycle_is_accounted_for() {
 
 #[test]
 fn more_chunks_never_cost_more_issue_slots() {
-    let run = |resident: u32| Setup::new(MIXED, &config(&format!("chunks.resident = {resident}"))).run(150).0;
+    let run = |resident: u32| Setup::from_text(MIXED, &config(&format!("chunks.resident = {resident}"))).run(150).0;
     let (one, many) = (run(1), run(16));
     assert_eq!((one.issued, one.executed, one.divergences), (many.issued, many.executed, many.divergences));
     assert!(one.utilization() < 0.5 && many.utilization() > 0.9, "{} {}", one.utilization(), many.utilization());
@@ -259,7 +260,7 @@ fn more_chunks_never_cost_more_issue_slots() {
 #[test]
 fn errors_are_those_of_the_functional_model() {
     let error = |text: &str, limits: Limits| {
-        let setup = Setup { limits, ..Setup::new(text, &Config::default()) };
+        let setup = Setup { limits, ..Setup::from_text(text, &Config::default()) };
         run(&setup.context(), &setup.timing, 0, &mut Numbered::new(70)).expect_err(text)
     };
     let limits = Limits { budget: 50, call_depth: 9, ..Limits::default() };
@@ -271,7 +272,7 @@ fn errors_are_those_of_the_functional_model() {
 
 #[test]
 fn a_slot_that_is_used_again_has_a_new_budget() {
-    let setup = Setup::new("mov R2, 20.0\nL: add R2, R2, -1.0 + jmp L, x (>=0)\nreturn", &Config::default());
+    let setup = Setup::from_text("mov R2, 20.0\nL: add R2, R2, -1.0 + jmp L, x (>=0)\nreturn", &Config::default());
     let setup = Setup { limits: Limits { budget: 20, ..Limits::default() }, ..setup };
     assert_eq!(setup.run(400).0.threads, 400);
 }
@@ -290,7 +291,7 @@ fn a_chunk_has_the_texels_that_its_own_threads_stored() {
             self.1[number as usize] = places;
         }
     }
-    let setup = Setup::new("texstore 0, R1, R1\nreturn", &config("chunks.resident = 3"));
+    let setup = Setup::from_text("texstore 0, R1, R1\nreturn", &config("chunks.resident = 3"));
     let textures = [Texture { base: 1, width: 100, height: 1 }];
     let context = ExecutionContext { textures: &textures, ..setup.context() };
     let mut source = Texels(Numbered::new(22), vec![Vec::new(); 6]);
@@ -302,7 +303,7 @@ fn a_chunk_has_the_texels_that_its_own_threads_stored() {
 proptest! {
     #[test]
     fn any_program_leaves_the_same_registers_in_both_modes(program in any_program()) {
-        let mut setup = Setup::of(&program, &config("chunks.resident = 2\nstack.vectors = 10"));
+        let mut setup = Setup::new(&program, &config("chunks.resident = 2\nstack.vectors = 10"));
         setup.limits = Limits { budget: 50, call_depth: 20, scratch: 16 };
         let mut source = Numbered::new(13);
         let timed = run(&setup.context(), &setup.timing, 0, &mut source);

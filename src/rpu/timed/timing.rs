@@ -81,5 +81,5 @@ fn cost(instr: &Instr, waits: u16, config: &Config) -> Cost {
         None => (Cause::Control, None, 0),
     };
     let per_thread = unit == Some(Unit::Trace);
-    Cost { latency: config.latencies.of(instr), waiting, unit, busy, per_thread, waits }
+    Cost { latency: config.latencies.instruction(instr), waiting, unit, busy, per_thread, waits }
 }

@@ -2,7 +2,7 @@
 
 use super::Making;
 use super::document::Document;
-use crate::{DEFAULT_MAX_DEPTH, Exposure, FilterKind, Format, Light, ParamValue, PixelFilter, Scene, ShaderKind};
+use crate::{DEFAULT_MAX_DEPTH, Exposure, FilterKind, Format, Light, ParamValue, PixelFilter, Scene, ShaderRole};
 use glam::Vec3;
 use gltf::json::Path as Place;
 use gltf::json::extras::Extras as Json;
@@ -64,7 +64,7 @@ pub fn own<'de, T: Deserialize<'de>>(extras: &'de Json) -> Result<Option<T>, ser
 
 /// Returns the extras of the scene that is shown; what is wrong with them is a problem of the
 /// making.
-pub fn of_scene(document: &Document<'_>, making: &mut Making) -> Option<Extras> {
+pub fn scene_extras(document: &Document<'_>, making: &mut Making) -> Option<Extras> {
     let index = document.root.scene.map_or(0, |scene| scene.value());
     let scene = document.root.scenes.get(index)?;
     let place = Place::new().field("scenes").index(index).field("extras").field(KEY);
@@ -117,7 +117,7 @@ impl Extras {
         }
         for color in &self.ambient_lights {
             let params = vec![("lightcolor".to_string(), ParamValue::Color(vec![Vec3::from_array(*color)]))];
-            let shader = scene.add_shader(ShaderKind::Light, "ambientlight", params);
+            let shader = scene.add_shader(ShaderRole::Light, "ambientlight", params);
             let handle = (scene.lights.len() + 1).to_string();
             scene.lights.push(Light { shader, handle, shadows: Some(false), area: false });
         }

@@ -9,7 +9,7 @@ use super::Making;
 use super::document::Document;
 use super::exposure::Lamp;
 use super::extras;
-use crate::{Light, MAX_LIGHTS, ParamValue, ShaderKind};
+use crate::{Light, MAX_LIGHTS, ParamValue, ShaderRole};
 use glam::{Mat4, Vec3};
 use gltf::json::extensions::scene::khr_lights_punctual::{Light as Json, Type};
 use gltf::json::validation::Checked;
@@ -76,7 +76,7 @@ pub fn add(
         params.push(float("outerConeAngle", outer));
     }
     let name = if ty == Type::Directional { DIRECTIONAL } else { POINT };
-    let shader = making.scene.add_shader(ShaderKind::Light, name, params);
+    let shader = making.scene.add_shader(ShaderRole::Light, name, params);
     let at = (ty != Type::Directional).then_some(from);
     making.lamps.push(Lamp { at, intensity: json.intensity * color.max_element() });
     let handle = (making.scene.lights.len() + 1).to_string();

@@ -8,7 +8,7 @@
 use super::document::Document;
 use super::layers::{self, Layers};
 use super::{Making, texture};
-use crate::{HitMode, ObjectAttributes, ParamValue, ShaderId, ShaderKind, Visibility};
+use crate::{HitMode, ObjectAttributes, ParamValue, ShaderId, ShaderRole, Visibility};
 use glam::{Affine2, Mat2, Vec2, Vec3};
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::material::{AlphaMode, Material as Json};
@@ -84,11 +84,11 @@ pub fn add(document: &Document<'_>, index: Option<Index<Json>>, place: &Place, m
     let Maker { params, coordinates, .. } = maker;
     let traces_paths = making.traces_paths;
     let shader = if layers.is_layered {
-        making.scene.add_shader(ShaderKind::Surface, LAYERED, of_layered(params, traces_paths))
+        making.scene.add_shader(ShaderRole::Surface, LAYERED, layered_params(params, traces_paths))
     } else if traces_paths && !is_unlit {
-        making.scene.add_shader(ShaderKind::Surface, CLASS, of_class(params))
+        making.scene.add_shader(ShaderRole::Surface, CLASS, class_params(params))
     } else {
-        making.scene.add_shader(ShaderKind::Surface, SHADER, params)
+        making.scene.add_shader(ShaderRole::Surface, SHADER, params)
     };
     let pbr = &json.pbr_metallic_roughness;
     let is_smooth = pbr.roughness_factor.0 < POLISHED || pbr.metallic_roughness_texture.is_some();
@@ -110,16 +110,16 @@ pub fn add(document: &Document<'_>, index: Option<Index<Json>>, place: &Place, m
 
 /// The parameters of the class: images have other names there, and paths find how much of the
 /// surroundings a place sees.
-fn of_class(params: Vec<(String, ParamValue)>) -> Vec<(String, ParamValue)> {
+fn class_params(params: Vec<(String, ParamValue)>) -> Vec<(String, ParamValue)> {
     let own = params.into_iter().filter(|(name, _)| !name.starts_with("occlusion"));
     own.map(|(name, value)| (name.replace("Texture", "Image"), value)).collect()
 }
 
 /// The parameters of the class of layers. Without paths it stands among surfaces of the shader, and
 /// takes lights in its units.
-fn of_layered(params: Vec<(String, ParamValue)>, traces_paths: bool) -> Vec<(String, ParamValue)> {
+fn layered_params(params: Vec<(String, ParamValue)>, traces_paths: bool) -> Vec<(String, ParamValue)> {
     if traces_paths {
-        return of_class(params);
+        return class_params(params);
     }
     let renamed = params.into_iter().map(|(name, value)| (name.replace("Texture", "Image"), value));
     renamed.chain([("irradiance".to_string(), ParamValue::Float(vec![1.0]))]).collect()

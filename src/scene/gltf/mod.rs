@@ -141,7 +141,7 @@ pub(super) fn read(
     let mut of_animation = Vec::new();
     let (pose, frames) = animation::pose(&document, options, &mut of_animation);
     of_animation.into_iter().for_each(|problem| making.problem(problem));
-    let extras = extras::of_scene(&document, &mut making);
+    let extras = extras::scene_extras(&document, &mut making);
     let size = options.size.or(extras.as_ref().and_then(|e| e.format).map(|[width, height]| (width, height)));
     nodes::add_all(&document, &pose, size, &mut making)?;
     let Making { mut scene, mut remarks, problems, log, has_camera, lamps, .. } = making;

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// A kind of mesh file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MeshFormat {
     /// Wavefront OBJ.
     Obj,
     /// Stanford PLY.
@@ -46,12 +46,12 @@ pub(super) struct MaterialNames {
 }
 
 /// The kind that a path's extension names, under `.gz` too.
-pub(super) fn kind_of(path: &Path) -> Option<Kind> {
+pub(super) fn kind_of(path: &Path) -> Option<MeshFormat> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     match name.rsplit_once('.')?.1 {
-        "obj" => Some(Kind::Obj),
-        "ply" => Some(Kind::Ply),
+        "obj" => Some(MeshFormat::Obj),
+        "ply" => Some(MeshFormat::Ply),
         _ => None,
     }
 }
@@ -62,10 +62,10 @@ pub(super) fn kind_of(path: &Path) -> Option<Kind> {
 ///
 /// When the file is not of its kind, is cut off, has indices out of range, coordinates that are not
 /// finite, or no faces.
-pub(super) fn read(kind: Kind, bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
+pub(super) fn read(kind: MeshFormat, bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
     let mesh = match kind {
-        Kind::Obj => obj::read(bytes, name)?,
-        Kind::Ply => ply::read(bytes, name)?,
+        MeshFormat::Obj => obj::read(bytes, name)?,
+        MeshFormat::Ply => ply::read(bytes, name)?,
     };
     if let Some(i) = mesh.faces.points.iter().position(|p| !p.is_finite()) {
         return Err(Diagnostic::error(format!("`{name}`: vertex {i} has coordinates that are not finite numbers"))

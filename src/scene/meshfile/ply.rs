@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn coordinates_that_are_not_finite_are_refused() {
         let bad = QUAD.replace("1 1 0 0", "1 nan 0 0");
-        let message = super::super::read(super::super::Kind::Ply, bad.as_bytes(), "m.ply").unwrap_err().message;
+        let message = super::super::read(super::super::MeshFormat::Ply, bad.as_bytes(), "m.ply").unwrap_err().message;
         assert_eq!(message, "`m.ply`: vertex 2 has coordinates that are not finite numbers");
     }
 }

@@ -42,7 +42,7 @@ pub enum Value {
 impl Value {
     /// Returns the value that a condition sees of a value of `Option "user"` or `Attribute "user"`:
     /// its first number or string.
-    pub fn of(value: &ParamValue) -> Option<Self> {
+    pub fn from_param(value: &ParamValue) -> Option<Self> {
         match value {
             ParamValue::Float(v) => v.first().map(|&n| Value::Number(n.into())),
             ParamValue::Integer(v) => v.first().map(|&n| Value::Number(n.into())),

@@ -38,7 +38,7 @@ impl LightSets {
 }
 
 /// The lights of an object that a request adds; `None`, with an error, where it is to be left out.
-pub fn of_object(r: &mut Reader<'_>, args: &Args<'_, '_>) -> Option<Arc<[u32]>> {
+pub fn object_lights(r: &mut Reader<'_>, args: &Args<'_, '_>) -> Option<Arc<[u32]>> {
     let shared = r.lights.sets.shared(&r.state.attributes.lights);
     match &shared {
         // What follows finds it by its address.

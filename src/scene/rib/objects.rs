@@ -21,7 +21,7 @@ use super::light_sets;
 use super::primitives::dicing::{OF_NAME, keep};
 use super::primitives::geometry;
 use super::reader::Reader;
-use super::state::{Attributes, BlockKind, Orientation, State};
+use super::state::{Attributes, BlockKind, GraphicsState, Orientation};
 use glam::Mat4;
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_base::text::source::Span;
@@ -156,7 +156,7 @@ pub fn object_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     r.open(BlockKind::Object, args.span);
     r.retained.open = Some(Definition { handle, first_shape: r.retained.shapes.len(), pieces: Vec::new() });
     let attributes = Attributes { orientation: Orientation::Outside, ..r.state.attributes.clone() };
-    r.state = State { transform: Mat4::IDENTITY, attributes };
+    r.state = GraphicsState { transform: Mat4::IDENTITY, attributes };
     Ok(())
 }
 
@@ -199,7 +199,7 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
         return Ok(());
     }
     let pieces = pieces.clone();
-    let Some(lights) = light_sets::of_object(r, args) else { return Ok(()) };
+    let Some(lights) = light_sets::object_lights(r, args) else { return Ok(()) };
     for Piece { content, to_object } in pieces {
         let object_to_world = object_to_world * to_object;
         let (shape, inside) = match content.turned(inside) {

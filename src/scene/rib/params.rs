@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// Where over a primitive a value may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum PrimvarClass {
     /// One value for the primitive.
     Constant,
     /// One a face.
@@ -26,16 +26,16 @@ pub enum Class {
     FaceVertex,
 }
 
-impl Class {
+impl PrimvarClass {
     /// The word in a declaration.
     pub fn name(self) -> &'static str {
         match self {
-            Class::Constant => "constant",
-            Class::Uniform => "uniform",
-            Class::Varying => "varying",
-            Class::Vertex => "vertex",
-            Class::FaceVarying => "facevarying",
-            Class::FaceVertex => "facevertex",
+            PrimvarClass::Constant => "constant",
+            PrimvarClass::Uniform => "uniform",
+            PrimvarClass::Varying => "varying",
+            PrimvarClass::Vertex => "vertex",
+            PrimvarClass::FaceVarying => "facevarying",
+            PrimvarClass::FaceVertex => "facevertex",
         }
     }
 }
@@ -76,13 +76,13 @@ const TYPES: [(&str, Type); 10] = [
     ("matrix", Type::Matrix),
 ];
 
-const CLASSES: [(&str, Class); 6] = [
-    ("constant", Class::Constant),
-    ("uniform", Class::Uniform),
-    ("varying", Class::Varying),
-    ("vertex", Class::Vertex),
-    ("facevarying", Class::FaceVarying),
-    ("facevertex", Class::FaceVertex),
+const CLASSES: [(&str, PrimvarClass); 6] = [
+    ("constant", PrimvarClass::Constant),
+    ("uniform", PrimvarClass::Uniform),
+    ("varying", PrimvarClass::Varying),
+    ("vertex", PrimvarClass::Vertex),
+    ("facevarying", PrimvarClass::FaceVarying),
+    ("facevertex", PrimvarClass::FaceVertex),
 ];
 
 impl Type {
@@ -106,7 +106,7 @@ impl Type {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declaration {
     /// The storage class; uniform where none was written.
-    pub class: Class,
+    pub class: PrimvarClass,
     /// The type of an element.
     pub ty: Type,
     /// Number of elements; 1 where it is no array.
@@ -149,7 +149,7 @@ impl Declaration {
             }
             Some(_) => return None,
         };
-        Some(Self { class: class.unwrap_or(Class::Uniform), ty, array, is_array })
+        Some(Self { class: class.unwrap_or(PrimvarClass::Uniform), ty, array, is_array })
     }
 }
 
@@ -335,7 +335,7 @@ impl Undeclared {
         let Self { name, values, name_span, value_span } = self;
         let ty = if matches!(values, Values::Strings(_)) { Type::String } else { Type::Float };
         let array = values.len();
-        let declaration = Declaration { class: Class::Uniform, ty, array, is_array: array != 1 };
+        let declaration = Declaration { class: PrimvarClass::Uniform, ty, array, is_array: array != 1 };
         Param { name, declaration, values, name_span, value_span }
     }
 }
@@ -457,14 +457,17 @@ mod tests {
     #[test]
     fn declarations_have_an_optional_class_and_array_size() {
         let d = |text| Declaration::parse(text);
-        assert_eq!(d("color"), Some(Declaration { class: Class::Uniform, ty: Type::Color, array: 1, is_array: false }));
+        assert_eq!(
+            d("color"),
+            Some(Declaration { class: PrimvarClass::Uniform, ty: Type::Color, array: 1, is_array: false })
+        );
         assert_eq!(
             d("varying float[2]"),
-            Some(Declaration { class: Class::Varying, ty: Type::Float, array: 2, is_array: true })
+            Some(Declaration { class: PrimvarClass::Varying, ty: Type::Float, array: 2, is_array: true })
         );
         assert_eq!(
             d(" facevarying  normal "),
-            Some(Declaration { class: Class::FaceVarying, ty: Type::Normal, array: 1, is_array: false })
+            Some(Declaration { class: PrimvarClass::FaceVarying, ty: Type::Normal, array: 1, is_array: false })
         );
         assert_eq!(d("float [ 3 ]").map(|d| d.size()), Some(3));
         assert_eq!(d("varying"), None);
@@ -478,7 +481,10 @@ mod tests {
         let mut names = Declarations::default();
         assert_eq!(names.resolve("Kd").map(|d| d.1.ty), Some(Type::Float));
         assert_eq!(names.resolve("frequency"), None);
-        names.declare("frequency", Declaration { class: Class::Uniform, ty: Type::Float, array: 1, is_array: false });
+        names.declare(
+            "frequency",
+            Declaration { class: PrimvarClass::Uniform, ty: Type::Float, array: 1, is_array: false },
+        );
         assert!(names.resolve("frequency").is_some());
         let (name, d) = names.resolve("varying float[2] st").unwrap();
         assert_eq!((name.as_str(), d.describe().as_str()), ("st", "varying float[2]"));

@@ -18,7 +18,7 @@ use super::primitives::dicing::Budget;
 use super::requests::{self, Handler};
 use super::ris;
 use super::solids::Solids;
-use super::state::{Block, BlockKind, State};
+use super::state::{Block, BlockKind, GraphicsState};
 use glam::{Mat4, Vec3};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::source::{FileId, SourceMap, Span};
@@ -141,7 +141,7 @@ struct Messages {
 pub struct Reader<'s> {
     pub scene: Scene,
     pub sources: &'s mut SourceMap,
-    pub state: State,
+    pub state: GraphicsState,
     pub declarations: Declarations,
     pub world: World,
     /// The camera's frame, known from `WorldBegin` on.
@@ -196,7 +196,7 @@ impl<'s> Reader<'s> {
             frame: scene.camera_frame(),
             scene,
             sources,
-            state: State::default(),
+            state: GraphicsState::default(),
             declarations: Declarations::default(),
             world: World::Before,
             lights: Lights::default(),
@@ -493,7 +493,9 @@ impl<'s> Reader<'s> {
             None => ("", name.strip_prefix("user:")?),
         };
         let attribute = self.state.attributes.own.user.get(name).filter(|_| place != "Option");
-        attribute.or_else(|| self.scene.user_options.get(name).filter(|_| place != "Attribute")).and_then(Value::of)
+        attribute
+            .or_else(|| self.scene.user_options.get(name).filter(|_| place != "Attribute"))
+            .and_then(Value::from_param)
     }
 
     /// Begins a world. Geometry before it is reported and left out.

@@ -6,7 +6,7 @@
 //! material's texture; one to another pattern becomes the mean of that pattern's colors.
 
 use super::super::{
-    Integrator, Light, MAX_LIGHTS, ParamValue, ShaderId, ShaderInstance, ShaderKind, bytes_of_instance,
+    Integrator, Light, MAX_LIGHTS, ParamValue, ShaderId, ShaderInstance, ShaderRole, bytes_of_instance,
 };
 use super::args::Args;
 use super::params::Values;
@@ -133,7 +133,7 @@ struct Material {
 
 impl Material {
     /// That of a node, by the name of its plug-in; `None` for one that is not known.
-    fn of(node: &str, p: &Parameters) -> Option<Self> {
+    fn from_node(node: &str, p: &Parameters) -> Option<Self> {
         let plain = Self {
             color: Vec3::splat(0.5),
             textured: "diffuseColor",
@@ -261,7 +261,7 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
         let params = vec![("ior".to_string(), ParamValue::Float(vec![ior]))];
         return set_surface(r, args, handle, Surface { shader: "pbr.rtsl:Dielectric", params });
     }
-    let material = match Material::of(&node, &p) {
+    let material = match Material::from_node(&node, &p) {
         Some(material) => material,
         None => {
             let d = Diagnostic::warning(format!("there is no material `{node}`"));
@@ -269,7 +269,7 @@ pub fn bxdf(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
             r.warn_once(&format!("material {node}"), d);
             let color = p.first_color(&["diffuseColor", "baseColor", "color", "surfaceColor"]);
             let p = Parameters::default();
-            let Some(plain) = Material::of("PxrDiffuse", &p) else { return Ok(()) };
+            let Some(plain) = Material::from_node("PxrDiffuse", &p) else { return Ok(()) };
             Material { color: color.unwrap_or(plain.color), ..plain }
         }
     };
@@ -306,7 +306,7 @@ fn set_surface(r: &mut Reader<'_>, args: &Args<'_, '_>, handle: String, surface:
         return Err(args.error(NO_ROOM));
     }
     let Surface { shader, params } = surface.clone();
-    let id = add(r, args, ShaderKind::Surface, shader, params)?;
+    let id = add(r, args, ShaderRole::Surface, shader, params)?;
     r.state.attributes.surface = Some(id);
     if r.nodes.materials.len() < MAX_NODES {
         r.nodes.materials.insert(handle, surface);
@@ -424,7 +424,7 @@ pub fn light_of(r: &mut Reader<'_>, args: &mut Args<'_, '_>, node: String) -> Re
         }
     }
     approximated(r, args, &node, what);
-    let shader = add(r, args, ShaderKind::Light, shader, params)?;
+    let shader = add(r, args, ShaderRole::Light, shader, params)?;
     let index = r.scene.lights.len() as u32;
     if r.scene.lights.len() >= MAX_LIGHTS {
         r.fatal(args.error(format!("more than {MAX_LIGHTS} lights in one scene")));
@@ -447,7 +447,7 @@ fn approximated(r: &mut Reader<'_>, args: &Args<'_, '_>, node: &str, what: &str)
 fn add(
     r: &mut Reader<'_>,
     args: &Args<'_, '_>,
-    kind: ShaderKind,
+    kind: ShaderRole,
     shader: &str,
     params: Vec<(String, ParamValue)>,
 ) -> Result<ShaderId, Diagnostic> {

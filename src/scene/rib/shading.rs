@@ -1,7 +1,7 @@
 //! Requests that name shaders: surfaces, displacements, volumes, lights, imagers.
 
 use super::super::{
-    CoShader, Light, MAX_FOLDERS, MAX_LIGHTS, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind,
+    CoShader, Light, MAX_FOLDERS, MAX_LIGHTS, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderRole,
     bytes_of_instance,
 };
 use super::args::{Args, there_are};
@@ -30,28 +30,28 @@ const MAX_COSHADERS: usize = 64;
 /// `Surface "name" parameters`
 pub fn surface(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the shader's name")?;
-    r.state.attributes.surface = Some(instance(r, args, ShaderKind::Surface, name)?);
+    r.state.attributes.surface = Some(instance(r, args, ShaderRole::Surface, name)?);
     Ok(())
 }
 
 /// `Displacement "name" parameters`
 pub fn displacement(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    attach(r, args, ShaderKind::Displacement, |own| &mut own.displacement)
+    attach(r, args, ShaderRole::Displacement, |own| &mut own.displacement)
 }
 
 /// `Atmosphere "name" parameters`
 pub fn atmosphere(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    attach(r, args, ShaderKind::Volume, |own| &mut own.atmosphere)
+    attach(r, args, ShaderRole::Volume, |own| &mut own.atmosphere)
 }
 
 /// `Interior "name" parameters`
 pub fn interior(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    attach(r, args, ShaderKind::Volume, |own| &mut own.interior)
+    attach(r, args, ShaderRole::Volume, |own| &mut own.interior)
 }
 
 /// `Exterior "name" parameters`
 pub fn exterior(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    attach(r, args, ShaderKind::Volume, |own| &mut own.exterior)
+    attach(r, args, ShaderRole::Volume, |own| &mut own.exterior)
 }
 
 /// `Shader "name" "handle" parameters`: a co-shader, which the shaders of the objects that follow
@@ -59,7 +59,7 @@ pub fn exterior(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
 pub fn shader(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the name of a class")?;
     let handle = args.handle("the handle by which shaders call it")?;
-    let shader = instance(r, args, ShaderKind::CoShader, name)?;
+    let shader = instance(r, args, ShaderRole::CoShader, name)?;
     // Each object may have a list of its own.
     if !keep(r, args, MAX_COSHADERS * size_of::<CoShader>()) {
         return Ok(());
@@ -78,7 +78,7 @@ pub fn shader(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
 fn unless_null(
     r: &mut Reader<'_>,
     args: &mut Args<'_, '_>,
-    kind: ShaderKind,
+    kind: ShaderRole,
     name: String,
 ) -> Result<Option<ShaderId>, Diagnostic> {
     match &*name {
@@ -91,7 +91,7 @@ fn unless_null(
 fn attach(
     r: &mut Reader<'_>,
     args: &mut Args<'_, '_>,
-    kind: ShaderKind,
+    kind: ShaderRole,
     place: fn(&mut ObjectAttributes) -> &mut Option<ShaderId>,
 ) -> Result<(), Diagnostic> {
     let name = args.string("the shader's name")?;
@@ -122,7 +122,7 @@ pub fn area_light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<
 fn add_light(r: &mut Reader<'_>, args: &mut Args<'_, '_>, name: String, area: bool) -> Result<u32, Diagnostic> {
     let name = if name == NULL { NULL_LIGHT.to_string() } else { name };
     let handle = args.handle("the light's handle, a number or a string")?;
-    let shader = instance(r, args, ShaderKind::Light, name)?;
+    let shader = instance(r, args, ShaderRole::Light, name)?;
     let index = r.scene.lights.len() as u32;
     if r.scene.lights.len() >= MAX_LIGHTS {
         r.fatal(args.error(format!("more than {MAX_LIGHTS} lights in one scene")));
@@ -153,14 +153,14 @@ pub fn illuminate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
 /// `Imager "name" parameters`
 pub fn imager(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the imager's name")?;
-    r.scene.imager = unless_null(r, args, ShaderKind::Imager, name)?;
+    r.scene.imager = unless_null(r, args, ShaderRole::Imager, name)?;
     Ok(())
 }
 
 fn instance(
     r: &mut Reader<'_>,
     args: &mut Args<'_, '_>,
-    kind: ShaderKind,
+    kind: ShaderRole,
     name: String,
 ) -> Result<ShaderId, Diagnostic> {
     let transform = r.state.transform;
@@ -233,7 +233,7 @@ pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, shader: ShaderRef)
         return Err(args.error(NO_ROOM));
     }
     let objects = referable(r, &shader);
-    let (kind, to_world, span) = (ShaderKind::Primitive, Mat4::IDENTITY, Some(args.whole_span()));
+    let (kind, to_world, span) = (ShaderRole::Primitive, Mat4::IDENTITY, Some(args.whole_span()));
     Ok(r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects }))
 }
 
@@ -242,7 +242,7 @@ pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, shader: ShaderRef)
 pub fn camera(r: &mut Reader<'_>, span: Span, shader: ShaderRef, params: ParamList) -> ShaderId {
     let params = shader_values(r, params);
     let objects = referable(r, &shader);
-    let (kind, to_world, span) = (ShaderKind::Camera, Mat4::IDENTITY, Some(span));
+    let (kind, to_world, span) = (ShaderRole::Camera, Mat4::IDENTITY, Some(span));
     r.add_shader(ShaderInstance { kind, shader, params, to_world, span, objects })
 }
 

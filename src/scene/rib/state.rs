@@ -99,7 +99,7 @@ impl Attributes {
 
 /// The graphics state.
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct GraphicsState {
     /// Object space to camera space before `WorldBegin`, to world space after it.
     pub transform: Mat4,
     /// The attributes.
@@ -151,13 +151,13 @@ pub struct Block {
     /// Where it was opened.
     pub span: Span,
     /// The state to restore when it closes.
-    pub saved: State,
+    pub saved: GraphicsState,
 }
 
 impl Block {
     /// Restores what the block saved: the transform, and all but in a transform block the
     /// attributes.
-    pub fn restore(self, state: &mut State) {
+    pub fn restore(self, state: &mut GraphicsState) {
         match self.kind {
             BlockKind::Transform => state.transform = self.saved.transform,
             BlockKind::Solid => {}

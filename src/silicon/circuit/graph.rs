@@ -57,7 +57,7 @@ pub const MAX_NODES: usize = 1 << 20;
 
 /// The kind of data that flows along an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DataKind {
     /// Words.
     Word,
     /// Empty tokens: Reset, and the states of ports and memories.
@@ -98,7 +98,7 @@ pub enum Op {
     /// → token, once.
     Reset,
     /// → anything, never.
-    Undefined(Kind),
+    Undefined(DataKind),
     /// trigger (word or token) → word.
     Constant(Constant),
     /// a, b → sum, carry out (bit).
@@ -184,7 +184,7 @@ pub struct Value {
     /// Which output of the node it is.
     pub index: u32,
     /// The kind of data.
-    pub kind: Kind,
+    pub kind: DataKind,
     /// Bits of the word, from 1 to [`shadewright_base::bits::MAX_WIDTH`], when they are known.
     pub size: Option<u32>,
     /// A variable that names it, for messages.
@@ -304,7 +304,7 @@ impl Circuit {
     /// [`Circuit::set_input`] gives another.
     pub fn add(&mut self, op: Op, inputs: &[ValueId], span: Span) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
-        let kind = inputs.last().map_or(Kind::Token, |input| self.value(*input).kind);
+        let kind = inputs.last().map_or(DataKind::Token, |input| self.value(*input).kind);
         let outputs: Vec<ValueId> = op
             .results(self, kind)
             .into_iter()
@@ -415,8 +415,8 @@ impl Circuit {
 impl Op {
     /// The outputs: kinds, and sizes that are known without those of the inputs. `kind` is that of
     /// the last input.
-    fn results(&self, circuit: &Circuit, kind: Kind) -> Vec<(Kind, Option<u32>)> {
-        let (word, bit, token) = ((Kind::Word, None), (Kind::Word, Some(1)), (Kind::Token, None));
+    fn results(&self, circuit: &Circuit, kind: DataKind) -> Vec<(DataKind, Option<u32>)> {
+        let (word, bit, token) = ((DataKind::Word, None), (DataKind::Word, Some(1)), (DataKind::Token, None));
         match self {
             Self::Reset | Self::Open(_) | Self::Put(_) | Self::Delay(..) | Self::Store(_) | Self::Print(_) => {
                 vec![token]
@@ -426,10 +426,10 @@ impl Op {
             Self::Resize | Self::Concat => vec![word],
             Self::Add | Self::Sub => vec![word, bit],
             Self::Compare(_) => vec![bit],
-            Self::Extract { high, low } => vec![(Kind::Word, Some(high - low + 1))],
+            Self::Extract { high, low } => vec![(DataKind::Word, Some(high - low + 1))],
             Self::IfYes | Self::IfNo | Self::Merge | Self::LoopMerge(_) => vec![(kind, None)],
             Self::Case(labels) => vec![bit; labels.len() + 1],
-            Self::Get(port) | Self::Fetch(port) => vec![(Kind::Word, Some(circuit.port(*port).width)), token],
+            Self::Get(port) | Self::Fetch(port) => vec![(DataKind::Word, Some(circuit.port(*port).width)), token],
             Self::Ready(_) | Self::Waiting(_) => vec![bit, token],
             Self::Wait(..) => vec![token, token],
         }

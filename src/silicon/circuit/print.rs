@@ -1,6 +1,6 @@
 //! A circuit as text, and as a Graphviz drawing.
 
-use super::graph::{Circuit, Constant, Kind, Node, Op, ValueId};
+use super::graph::{Circuit, Constant, DataKind, Node, Op, ValueId};
 use shadewright_base::text::source::SourceMap;
 use std::fmt::Write;
 
@@ -41,9 +41,9 @@ impl Circuit {
     fn output(&self, id: ValueId) -> String {
         let value = self.value(id);
         let size = match (value.kind, value.size) {
-            (Kind::Token, _) => String::new(),
-            (Kind::Word, Some(size)) => format!(":{size}"),
-            (Kind::Word, None) => ":?".to_string(),
+            (DataKind::Token, _) => String::new(),
+            (DataKind::Word, Some(size)) => format!(":{size}"),
+            (DataKind::Word, None) => ":?".to_string(),
         };
         let name = value.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
         format!("%{}{size}{name}", id.0)
@@ -96,7 +96,7 @@ impl Circuit {
                     Some(name) => format!("{name}:{size}"),
                     None => size,
                 };
-                let style = if value.kind == Kind::Token { ", style=dashed" } else { "" };
+                let style = if value.kind == DataKind::Token { ", style=dashed" } else { "" };
                 let ends = format!("n{} -> n{}", value.node.0, id.0);
                 writeln!(text, "  {ends} [label=\"{label}\"{style}];").expect("writing to a string");
             }

@@ -1,6 +1,6 @@
 //! How many nodes a circuit has, by operation.
 
-use super::graph::{Circuit, Kind};
+use super::graph::{Circuit, DataKind};
 use std::collections::BTreeMap;
 
 /// Numbers of nodes and values.
@@ -25,7 +25,7 @@ impl Statistics {
     }
 
     /// Nodes of an operation.
-    pub fn of(&self, name: &str) -> usize {
+    pub fn count(&self, name: &str) -> usize {
         self.nodes.get(name).copied().unwrap_or(0)
     }
 }
@@ -38,8 +38,8 @@ impl Circuit {
             *counts.nodes.entry(node.op.name()).or_default() += 1;
             for input in &node.inputs {
                 match self.value(*input).kind {
-                    Kind::Word => counts.word_arcs += 1,
-                    Kind::Token => counts.token_arcs += 1,
+                    DataKind::Word => counts.word_arcs += 1,
+                    DataKind::Token => counts.token_arcs += 1,
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Checks that a circuit keeps the rules of [`super::graph::Op`].
 
-use super::graph::{Circuit, Constant, Kind, Node, NodeId, Op, ValueId};
+use super::graph::{Circuit, Constant, DataKind, Node, NodeId, Op, ValueId};
 use super::ports::PortKind;
 use shadewright_base::bits::MAX_WIDTH;
 
@@ -22,7 +22,7 @@ impl Circuit {
     /// The first rule that is broken, or the first word whose size is not known.
     pub fn verify_sized(&self) -> Result<(), String> {
         self.verify()?;
-        match self.values().find(|(_, value)| value.kind == Kind::Word && value.size.is_none()) {
+        match self.values().find(|(_, value)| value.kind == DataKind::Word && value.size.is_none()) {
             Some((id, _)) => Err(format!("value {} has no size", id.0)),
             None => Ok(()),
         }
@@ -38,7 +38,7 @@ impl Circuit {
             if (value.node, value.index as usize) != (id, index) {
                 return Err("an output belongs to another node".into());
             }
-            if value.size.is_some_and(|size| size == 0 || size > MAX_WIDTH || value.kind == Kind::Token) {
+            if value.size.is_some_and(|size| size == 0 || size > MAX_WIDTH || value.kind == DataKind::Token) {
                 return Err("an output has no possible size".into());
             }
         }
@@ -48,8 +48,8 @@ impl Circuit {
     }
 
     fn check_kinds(&self, node: &Node) -> Result<(), String> {
-        use Kind::{Token, Word};
-        let kinds: Vec<Kind> = node.inputs.iter().map(|value| self.value(*value).kind).collect();
+        use DataKind::{Token, Word};
+        let kinds: Vec<DataKind> = node.inputs.iter().map(|value| self.value(*value).kind).collect();
         let right = match (&node.op, &kinds[..]) {
             (Op::Reset | Op::Undefined(_), []) | (Op::Constant(_), [_]) => true,
             (Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Eqv | Op::Compare(_) | Op::Concat, kinds) => {

@@ -36,6 +36,6 @@ pub fn fuzz(text: &str) {
         }
         functional::run(&circuit, &mut stimuli, limits);
         circuit.to_text(Some(&sources));
-        passes::run(&mut circuit, passes::Options::default());
+        passes::run(&mut circuit, passes::PassOptions::default());
     }
 }

@@ -1,6 +1,6 @@
 //! A position in a simulation, moved by playing, scrubbing and stepping.
 
-use super::playback::{Playback, State};
+use super::playback::{ArrayState, Playback};
 use shadewright_machines::rays::events::Picoseconds;
 
 /// Where in a simulation somebody is: a time, and how many of the events have happened. These are
@@ -50,7 +50,7 @@ impl Cursor {
     }
 
     /// The state of the array.
-    pub fn state(&self, playback: &Playback) -> State {
+    pub fn state(&self, playback: &Playback) -> ArrayState {
         playback.state(self.position, self.time)
     }
 }

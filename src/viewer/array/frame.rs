@@ -5,7 +5,7 @@
 //! pixel is the mean of its samples; the filter of pixels and the imager are left out.
 
 use shadewright_image::{Channels, Image};
-use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::message::MessageKind;
 use shadewright_machines::array::trace::{Happening, TraceEvent};
 use shadewright_machines::array::workload::{Way, Workload};
 
@@ -34,7 +34,7 @@ impl Contributions {
     /// not known from their rays.
     pub fn new(workload: &Workload, events: &[TraceEvent], image: &Image) -> Self {
         let samples = workload.samples.iter().map(|sample| (sample.pixel, sample.direct)).collect();
-        let is_result = |event: &TraceEvent| event.happening == Happening::Shown && event.kind == Kind::Result;
+        let is_result = |event: &TraceEvent| event.happening == Happening::Shown && event.kind == MessageKind::Result;
         let results = events.iter().enumerate().filter(|(_, event)| is_result(event));
         let results = results.filter_map(|(number, event)| {
             let ray = workload.rays.get(event.ray as usize)?;

@@ -24,5 +24,5 @@ pub(super) mod tests;
 
 pub use cursor::Cursor;
 pub use frame::FrameBuffer;
-pub use playback::{Message, Place, Playback, State};
-pub use run::{ArrayRequest, ArrayRun, Stage};
+pub use playback::{ArrayState, Message, MessageLocation, Playback};
+pub use run::{ArrayPhase, ArrayRequest, ArrayRun};

@@ -8,7 +8,7 @@
 use super::busy::Busy;
 use super::snapshots::{Index, NodeEvents, UNKNOWN};
 use shadewright_machines::array::mapping::{Direction, Layout};
-use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::message::MessageKind;
 use shadewright_machines::array::trace::{Happening, Trace, TraceEvent};
 use shadewright_machines::rays::events::Picoseconds;
 
@@ -23,7 +23,7 @@ pub struct Playback {
 
 /// Where a message is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum MessageLocation {
     /// In a node: it waits, or is worked on.
     Node(u16),
     /// On a link.
@@ -43,14 +43,14 @@ pub struct Message {
     /// Index of its ray in the workload.
     pub ray: u32,
     /// The kind of message.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// Where it is.
-    pub place: Place,
+    pub place: MessageLocation,
 }
 
 /// The array at a time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct State {
+pub struct ArrayState {
     /// The messages, in the order of their last events.
     pub messages: Vec<Message>,
     /// The events that have happened in each node.
@@ -96,10 +96,10 @@ impl Playback {
     }
 
     /// The state after the first `position` events. Messages on links are where they are at `time`.
-    pub fn state(&self, position: usize, time: Picoseconds) -> State {
+    pub fn state(&self, position: usize, time: Picoseconds) -> ArrayState {
         let found = self.index.at(&self.trace.events, position);
         let messages = found.messages.iter().map(|&event| self.message(event, time)).collect();
-        State { messages, nodes: found.nodes }
+        ArrayState { messages, nodes: found.nodes }
     }
 
     /// The message of an event after which it exists.
@@ -113,20 +113,20 @@ impl Playback {
                     _ => self.end(),
                 };
                 let done = time.saturating_sub(since) as f64 / until.saturating_sub(since).max(1) as f64;
-                Place::Link { from: node, direction, done: done.min(1.0) as f32 }
+                MessageLocation::Link { from: node, direction, done: done.min(1.0) as f32 }
             }
-            _ => Place::Node(node),
+            _ => MessageLocation::Node(node),
         };
         Message { ray, kind, place }
     }
 }
 
-impl State {
+impl ArrayState {
     /// The number of messages in each node, by kind in the order of [`Kind::ALL`].
-    pub fn waiting(&self) -> Vec<[u32; Kind::ALL.len()]> {
-        let mut waiting = vec![[0; Kind::ALL.len()]; self.nodes.len()];
+    pub fn waiting(&self) -> Vec<[u32; MessageKind::ALL.len()]> {
+        let mut waiting = vec![[0; MessageKind::ALL.len()]; self.nodes.len()];
         for message in &self.messages {
-            if let Place::Node(node) = message.place {
+            if let MessageLocation::Node(node) = message.place {
                 waiting[usize::from(node)][message.kind as usize] += 1;
             }
         }
@@ -134,9 +134,9 @@ impl State {
     }
 
     /// Messages of each kind on links, in the order of [`Kind::ALL`].
-    pub fn on_links(&self) -> [u32; Kind::ALL.len()] {
-        let mut counts = [0; Kind::ALL.len()];
-        for message in self.messages.iter().filter(|message| matches!(message.place, Place::Link { .. })) {
+    pub fn on_links(&self) -> [u32; MessageKind::ALL.len()] {
+        let mut counts = [0; MessageKind::ALL.len()];
+        for message in self.messages.iter().filter(|message| matches!(message.place, MessageLocation::Link { .. })) {
             counts[message.kind as usize] += 1;
         }
         counts

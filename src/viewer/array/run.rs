@@ -8,7 +8,7 @@ use shadewright_machines::array::mapping::Mapping;
 use shadewright_machines::array::render::{Rays, Rendered, rays, render};
 use shadewright_machines::array::statistics::Statistics;
 use shadewright_machines::rays::model::Model as Polygons;
-use shadewright_project::{State, View};
+use shadewright_project::{ProjectState, View};
 use shadewright_render::rpu::Loaded;
 use shadewright_render::sampling::Sampling;
 use shadewright_scene::Format;
@@ -60,7 +60,7 @@ impl ArrayRequest {
 
 /// A part of the work.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stage {
+pub enum ArrayPhase {
     /// Shaders run for the rays; the part that is done, 0 to 1.
     Rays(f32),
     /// The array is simulated.
@@ -94,11 +94,11 @@ pub struct ArrayRun {
 /// # Errors
 /// As rendering, in words for the user.
 pub fn simulate(
-    state: &State,
+    state: &ProjectState,
     view: &View,
     request: ArrayRequest,
     budget: u32,
-    goes_on: &(dyn Fn(Stage) -> bool + Sync),
+    goes_on: &(dyn Fn(ArrayPhase) -> bool + Sync),
 ) -> Result<Option<ArrayRun>, String> {
     let view = View { camera: view.camera.clone(), format: request.format(view) };
     let config = request.config().map_err(|e| e.to_string())?;
@@ -106,19 +106,19 @@ pub fn simulate(
     let fail = |e: shadewright_render::RenderError| e.to_string();
     let program = &job.program;
     let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).map_err(fail)?;
-    let polygons = Polygons::of_job(&state.scene, &job, &loaded).map_err(fail)?;
-    if !goes_on(Stage::Rays(0.0)) {
+    let polygons = Polygons::from_job(&state.scene, &job, &loaded).map_err(fail)?;
+    if !goes_on(ArrayPhase::Rays(0.0)) {
         return Ok(None);
     }
     let progress = |done: f32| {
-        goes_on(Stage::Rays(done));
+        goes_on(ArrayPhase::Rays(done));
     };
     let rays: Rays = rays(&job, &loaded, &polygons, &config, &progress).map_err(fail)?;
-    if !goes_on(Stage::Array) {
+    if !goes_on(ArrayPhase::Array) {
         return Ok(None);
     }
     let Rendered { image, simulation, .. } = render(&job, &loaded, &polygons, &rays, &config).map_err(fail)?;
-    if !goes_on(Stage::Index) {
+    if !goes_on(ArrayPhase::Index) {
         return Ok(None);
     }
     let contributions = Contributions::new(&rays.workload, &simulation.trace.events, &image);

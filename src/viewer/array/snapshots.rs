@@ -7,7 +7,7 @@
 //! before it and fewer than [`SPACING`] events.
 
 use shadewright_machines::array::mapping::Layout;
-use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::message::MessageKind;
 use shadewright_machines::array::trace::{Happening, Trace, TraceEvent};
 use std::mem::replace;
 
@@ -123,10 +123,10 @@ const MESSAGES: usize = 4;
 
 fn message(event: &TraceEvent) -> usize {
     let number = match event.kind {
-        Kind::New | Kind::Vision | Kind::Shadow => 0,
-        Kind::Result => 1,
-        Kind::MapRequest | Kind::MapReply => 2,
-        Kind::Copy => 3,
+        MessageKind::New | MessageKind::Vision | MessageKind::Shadow => 0,
+        MessageKind::Result => 1,
+        MessageKind::MapRequest | MessageKind::MapReply => 2,
+        MessageKind::Copy => 3,
     };
     event.ray as usize * MESSAGES + number
 }

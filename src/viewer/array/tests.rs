@@ -8,7 +8,7 @@ use crate::model::tests::{SPHERE, state};
 use shadewright_image::Image;
 use shadewright_machines::array::config::Config;
 use shadewright_machines::array::mapping::{Direction, Layout, Mapping};
-use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::message::MessageKind;
 use shadewright_machines::array::render;
 use shadewright_machines::array::trace::{Happening, Trace, TraceEvent};
 use shadewright_machines::rays::model::Model as Polygons;
@@ -34,7 +34,7 @@ fn played(playback: &Playback, position: usize) -> BTreeMap<(u32, usize), TraceE
     let mut messages = BTreeMap::new();
     for event in &playback.events()[..position] {
         let kind = match event.kind {
-            Kind::New | Kind::Vision | Kind::Shadow => 0,
+            MessageKind::New | MessageKind::Vision | MessageKind::Shadow => 0,
             other => other as usize,
         };
         match event.happening {
@@ -62,10 +62,10 @@ fn a_state_is_that_of_playing_all_events_until_then() {
         let expected = played(playback, position);
         let mut places = BTreeMap::new();
         for message in &found.messages {
-            let kind = if message.kind == Kind::Result { message.kind as usize } else { 0 };
+            let kind = if message.kind == MessageKind::Result { message.kind as usize } else { 0 };
             let node = match message.place {
-                Place::Node(node) => (node, None),
-                Place::Link { from, direction, .. } => (from, Some(direction)),
+                MessageLocation::Node(node) => (node, None),
+                MessageLocation::Link { from, direction, .. } => (from, Some(direction)),
             };
             assert!(places.insert((message.ray, kind), node).is_none(), "a message is in one place");
         }
@@ -159,7 +159,7 @@ fn every_message_that_leaves_arrives_at_the_other_end_of_its_link() {
 fn a_message_moves_along_its_link_while_it_is_sent() {
     let layout = Layout { mapping: Mapping::Plain, sides: [2, 1], cells: [2, 1, 1] };
     let mut trace = Trace::new(10);
-    let event = |time, node, happening| TraceEvent { time, ray: 0, node, kind: Kind::New, happening };
+    let event = |time, node, happening| TraceEvent { time, ray: 0, node, kind: MessageKind::New, happening };
     for event in [
         event(10, 0, Happening::Emitted),
         event(100, 0, Happening::Left(Direction::East)),
@@ -174,10 +174,10 @@ fn a_message_moves_along_its_link_while_it_is_sent() {
         let state = playback.state(playback.position(time), time);
         state.messages.first().map(|message| message.place)
     };
-    let link = |done| Some(Place::Link { from: 0, direction: Direction::East, done });
-    assert_eq!([5, 10, 99].map(place), [None, Some(Place::Node(0)), Some(Place::Node(0))]);
+    let link = |done| Some(MessageLocation::Link { from: 0, direction: Direction::East, done });
+    assert_eq!([5, 10, 99].map(place), [None, Some(MessageLocation::Node(0)), Some(MessageLocation::Node(0))]);
     assert_eq!([100, 150, 299].map(place), [link(0.0), link(0.25), link(0.995)]);
-    assert_eq!([300, 699, 700].map(place), [Some(Place::Node(1)), Some(Place::Node(1)), None]);
+    assert_eq!([300, 699, 700].map(place), [Some(MessageLocation::Node(1)), Some(MessageLocation::Node(1)), None]);
     let busy = playback.busy();
     assert_eq!([399, 400, 500, 700, 900].map(|time| busy.until(1, time)), [0, 0, 100, 300, 300]);
     assert_eq!((busy.share(1, 300, 500), busy.until(0, 700)), (0.5, 0));
@@ -187,7 +187,7 @@ fn a_message_moves_along_its_link_while_it_is_sent() {
 fn what_a_cut_off_trace_does_not_show_any_more_stays_where_it_was() {
     let layout = Layout { mapping: Mapping::Plain, sides: [2, 1], cells: [2, 1, 1] };
     let mut trace = Trace::new(2);
-    let event = |ray, time, happening| TraceEvent { time, ray, node: 0, kind: Kind::New, happening };
+    let event = |ray, time, happening| TraceEvent { time, ray, node: 0, kind: MessageKind::New, happening };
     trace.add(event(0, 10, Happening::Emitted));
     trace.add(event(1, 20, Happening::Left(Direction::East)));
     trace.add(event(0, 30, Happening::Left(Direction::East)));
@@ -216,7 +216,7 @@ fn the_frame_buffer_ends_with_the_image_that_the_array_makes() {
     let job = state.job(&view, Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET);
     let program = &job.program;
     let loaded = Loaded::new(&program.module, program.constants.vectors(), program.surface_entries).expect("a program");
-    let polygons = Polygons::of_job(&state.scene, &job, &loaded).expect("polygons");
+    let polygons = Polygons::from_job(&state.scene, &job, &loaded).expect("polygons");
     let config = Config::parse("trace = { events = 1000000 }").expect("numbers");
     let rays = render::rays(&job, &loaded, &polygons, &config, &|_| {}).expect("rays");
     let rendered = render::render(&job, &loaded, &polygons, &rays, &config).expect("an image");
@@ -239,7 +239,7 @@ fn a_simulation_whose_scene_is_gone_is_given_up() {
     let state = state(SPHERE);
     let view = View { camera: state.scene.camera.clone(), format: state.scene.format };
     let request = ArrayRequest::default();
-    let goes_on = |stage: Stage| stage != Stage::Array;
+    let goes_on = |stage: ArrayPhase| stage != ArrayPhase::Array;
     let run = simulate(&state, &view, request, DEFAULT_BUDGET, &goes_on);
     assert!(matches!(run, Ok(None)));
 }

@@ -11,7 +11,7 @@ mod transport;
 
 use super::image::displayed::{Texture, image};
 use crate::array::run::{SIDES, WIDTHS};
-use crate::array::{ArrayRequest, ArrayRun, FrameBuffer, Stage};
+use crate::array::{ArrayPhase, ArrayRequest, ArrayRun, FrameBuffer};
 use crate::model::{Action, Model};
 use egui::{Button, Color32, ComboBox, DragValue, Rect, RichText, Sense, Ui, pos2, vec2};
 use mesh::Heat;
@@ -89,9 +89,9 @@ impl ArrayPanel {
             ui.spinner();
             ui.label(match model.array.stage {
                 None => "waiting".to_string(),
-                Some(Stage::Rays(done)) => format!("tracing the rays: {:.0} %", 100.0 * done),
-                Some(Stage::Array) => "simulating the array".to_string(),
-                Some(Stage::Index) => "indexing the trace".to_string(),
+                Some(ArrayPhase::Rays(done)) => format!("tracing the rays: {:.0} %", 100.0 * done),
+                Some(ArrayPhase::Array) => "simulating the array".to_string(),
+                Some(ArrayPhase::Index) => "indexing the trace".to_string(),
             });
         }
     }

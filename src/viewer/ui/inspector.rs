@@ -103,7 +103,7 @@ impl InspectorPanel {
         if let Ok(probe) = &known.result {
             let before = self.of.as_ref().and_then(|of| of.result.as_ref().ok()).filter(|_| is_same);
             self.stepping.begin(&probe.recording, before.map(|p| &p.recording));
-            self.tree = RayTree::of(&probe.rays);
+            self.tree = RayTree::new(&probe.rays);
             self.ray = self.ray.filter(|r| is_same && (*r as usize) < probe.rays.len());
         }
         self.of = Some(known.clone());

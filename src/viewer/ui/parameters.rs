@@ -10,7 +10,7 @@ use glam::Vec3;
 use shadewright_ir::abi::referred_parameter;
 use shadewright_project::rib::{instance_rib, options_rib};
 use shadewright_project::{Hint, Instance, OptionEdits, Parameter, Parameters};
-use shadewright_scene::{ParamValue, ShaderKind};
+use shadewright_scene::{ParamValue, ShaderRole};
 
 /// The panel. It keeps what is being typed.
 #[derive(Default)]
@@ -29,16 +29,16 @@ impl ParametersPanel {
         ui.add(TextEdit::singleline(&mut self.filter).hint_text("filter by name").desired_width(f32::INFINITY));
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             options(ui, &state.parameters, actions);
-            for kind in ShaderKind::ALL {
+            for kind in ShaderRole::ALL {
                 let heading = match kind {
-                    ShaderKind::Surface => "Surfaces",
-                    ShaderKind::Displacement => "Displacements",
-                    ShaderKind::Volume => "Volumes",
-                    ShaderKind::Light => "Lights",
-                    ShaderKind::Imager => "Imager",
-                    ShaderKind::Camera => "Camera",
-                    ShaderKind::Primitive => "Primitives",
-                    ShaderKind::CoShader => "Co-shaders",
+                    ShaderRole::Surface => "Surfaces",
+                    ShaderRole::Displacement => "Displacements",
+                    ShaderRole::Volume => "Volumes",
+                    ShaderRole::Light => "Lights",
+                    ShaderRole::Imager => "Imager",
+                    ShaderRole::Camera => "Camera",
+                    ShaderRole::Primitive => "Primitives",
+                    ShaderRole::CoShader => "Co-shaders",
                 };
                 let wanted: Vec<&Instance> =
                     state.parameters.instances.iter().filter(|i| i.kind == kind && self.wants(i)).collect();
@@ -72,7 +72,7 @@ impl ParametersPanel {
             .id_salt(("instance", instance.id))
             .default_open(instance.params.len() <= 12);
         let shown = header.show(ui, |ui| {
-            if instance.kind == ShaderKind::CoShader && instance.shader.is_class() {
+            if instance.kind == ShaderRole::CoShader && instance.shader.is_class() {
                 ui.weak("Its parameters are shown with the objects that refer to it.");
                 return;
             }

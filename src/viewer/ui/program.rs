@@ -7,9 +7,9 @@
 use crate::model::{Action, Model};
 use egui::{Color32, ComboBox, FontId, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use shadewright_ir::Module;
-use shadewright_project::inspect::{Cost, Inspection, Listing, Place, Row};
-use shadewright_project::{Instance, InstanceId, State};
-use shadewright_scene::ShaderKind;
+use shadewright_project::inspect::{Cost, Inspection, Listing, Row, SourceLine};
+use shadewright_project::{Instance, InstanceId, ProjectState};
+use shadewright_scene::ShaderRole;
 use std::sync::Arc;
 
 /// A column of the panel.
@@ -59,9 +59,9 @@ pub struct ProgramPanel {
     /// The chosen stage of the IR; `None` for the last.
     stage: Option<String>,
     /// The source line that stays lit.
-    pinned: Option<Place>,
+    pinned: Option<SourceLine>,
     /// The source line under the pointer, in whatever column, a frame ago.
-    pointed: Option<Place>,
+    pointed: Option<SourceLine>,
     /// Rows that columns shall bring into sight.
     wanted: [Option<usize>; 5],
 }
@@ -97,7 +97,7 @@ impl ProgramPanel {
         let used = |i: &&Instance| state.program.instances.get(i.id.0 as usize).is_some_and(Option::is_some);
         let instances: Vec<&Instance> = state.parameters.instances.iter().filter(used).collect();
         let chosen = instances.iter().find(|i| Some(i.id) == self.instance);
-        let surface = || instances.iter().find(|i| i.kind == ShaderKind::Surface);
+        let surface = || instances.iter().find(|i| i.kind == ShaderRole::Surface);
         let chosen = chosen.or_else(surface).or(instances.first());
         let Some(chosen) = chosen else {
             ui.weak("The scene names no shader. Give an object a Surface to see its compiled code.");
@@ -146,7 +146,7 @@ impl ProgramPanel {
     }
 
     /// Asks for what is not known of today's code.
-    fn ask(&mut self, state: &State, instance: InstanceId, actions: &mut Vec<Action>) {
+    fn ask(&mut self, state: &ProjectState, instance: InstanceId, actions: &mut Vec<Action>) {
         let code = &state.program.module;
         if !self.asked.as_ref().is_some_and(|(of, then)| *of == instance && Arc::ptr_eq(then, code)) {
             self.asked = Some((instance, code.clone()));
@@ -266,8 +266,8 @@ impl ProgramPanel {
 /// The places that the pointer touched in a frame.
 #[derive(Default)]
 struct Touched {
-    pointed: Option<Place>,
-    clicked: Option<(Column, Place)>,
+    pointed: Option<SourceLine>,
+    clicked: Option<(Column, SourceLine)>,
 }
 
 /// How rows of a column look.
@@ -291,7 +291,7 @@ impl<'a> Look<'a> {
         if self.cost.is_some() { COST_CHARACTERS * self.character } else { 0.0 }
     }
 
-    fn row(&self, ui: &mut Ui, row: &Row, width: f32, lit: Option<Place>) -> egui::Response {
+    fn row(&self, ui: &mut Ui, row: &Row, width: f32, lit: Option<SourceLine>) -> egui::Response {
         let (rect, response) = ui.allocate_exact_size(vec2(width, self.height), Sense::click());
         let line = &row.line;
         let is_lit = lit.is_some_and(|place| line.places.contains(&place));
@@ -312,7 +312,7 @@ impl<'a> Look<'a> {
     }
 
     /// The share of a source line in the cycles, as a bar and in percent.
-    fn heat(&self, ui: &Ui, row: Rect, cost: &Cost, place: Place) {
+    fn heat(&self, ui: &Ui, row: Rect, cost: &Cost, place: SourceLine) {
         let share = cost.share(place);
         if share < 0.0005 {
             return;
@@ -377,10 +377,10 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::{NodeT, Queryable};
     use shadewright_base::text::source::FileId;
-    use shadewright_project::inspect::{Line, Listings, Stage};
+    use shadewright_project::inspect::{Line, Listings, PassListing};
 
     fn listing(lines: &[(&str, u32)]) -> Listing {
-        let places = |line: u32| (line > 0).then_some(Place { file: FileId(7), line }).into_iter().collect();
+        let places = |line: u32| (line > 0).then_some(SourceLine { file: FileId(7), line }).into_iter().collect();
         let line = |&(text, line): &(&str, u32)| Arc::new(Line { text: text.to_string(), places: places(line) });
         Listing::new(lines.iter().map(line).collect())
     }
@@ -388,7 +388,7 @@ mod tests {
     /// An inspection of a shader of two lines.
     fn inspection(model: &Model) -> Inspection {
         let state = model.state.as_ref().unwrap();
-        let stage = |name: &str, listing| Stage { name: name.to_string(), listing };
+        let stage = |name: &str, listing| PassListing { name: name.to_string(), listing };
         let listings = Listings {
             source: listing(&[("Ci = Cs * 2;", 1), ("Oi = 1;", 2)]),
             stages: vec![
@@ -399,7 +399,7 @@ mod tests {
             native: Ok(listing(&[("vmulps zmm0,zmm1,zmm2", 1), ("vmovaps zmm3,zmm4", 2)])),
             wgsl: Err("a reason".to_string()),
         };
-        let cost = Cost { lines: [(Place { file: FileId(7), line: 1 }, 30)].into(), total: 120, size: [4, 2] };
+        let cost = Cost { lines: [(SourceLine { file: FileId(7), line: 1 }, 30)].into(), total: 120, size: [4, 2] };
         let instance = state.parameters.instances.iter().find(|i| i.shader == "plastic").unwrap().id;
         Inspection {
             instance,

@@ -17,17 +17,18 @@ use shadewright_scene::ParamValue;
 use std::sync::Arc;
 
 /// The interface, what it shows, and what it asked for.
-struct Stage {
+struct Fixture {
     model: Model,
     chrome: Chrome,
     panels: Panels,
     asked: Vec<Action>,
 }
 
-fn stage(model: Model, size: [f32; 2]) -> Harness<'static, Stage> {
-    let stage = Stage { model, chrome: Chrome::new(Settings::default()), panels: Panels::default(), asked: Vec::new() };
+fn stage(model: Model, size: [f32; 2]) -> Harness<'static, Fixture> {
+    let stage =
+        Fixture { model, chrome: Chrome::new(Settings::default()), panels: Panels::default(), asked: Vec::new() };
     let harness = Harness::builder().with_size(size).build_ui_state(
-        |ui, stage: &mut Stage| {
+        |ui, stage: &mut Fixture| {
             let mut actions = Vec::new();
             show(ui, &stage.model, &mut stage.chrome, &mut stage.panels, &mut actions);
             for action in actions {

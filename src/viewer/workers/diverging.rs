@@ -6,7 +6,7 @@ use super::requests::{Requests, Subject};
 use super::slot::sampling;
 use shadewright_ir::Module;
 use shadewright_program::Program;
-use shadewright_project::State;
+use shadewright_project::ProjectState;
 use shadewright_project::probe;
 use shadewright_project::probe::diverge::{self, DivergeError, Divergence, NamedRunner};
 use shadewright_render::samples::SampleRunner;
@@ -117,7 +117,7 @@ fn open(options: &BackendOptions, stop: &Arc<AtomicBool>) -> Result<Opened, Dive
 }
 
 /// The scene's program for a debugger, if it links.
-fn with_names(state: &State) -> Option<Program> {
+fn with_names(state: &ProjectState) -> Option<Program> {
     state.link_again(&probe::link_options(state.link_options()), &mut ()).ok()
 }
 

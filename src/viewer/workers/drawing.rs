@@ -15,7 +15,7 @@ use super::schedule::{Plan, Speed};
 use super::slot::{Slot, Taken, sampling};
 use shadewright_base::text::diagnostics;
 use shadewright_ir::Module;
-use shadewright_project::{State, View};
+use shadewright_project::{ProjectState, View};
 use shadewright_render::Backend;
 use shadewright_render::film::Film;
 use shadewright_render::progressive::{BackgroundCompilation, Progressive};
@@ -142,7 +142,7 @@ impl Swap {
 
 /// The image that is rendered, and how.
 struct Subject {
-    state: Arc<State>,
+    state: Arc<ProjectState>,
     view: View,
     sampling: Sampling,
     timed: bool,
@@ -321,7 +321,7 @@ impl Thread {
 
     /// Waits until an abandoned preparation has ended: quick successive edits would otherwise each
     /// start threads. False when another state is requested first, or none.
-    fn is_rid_of_abandoned(&mut self, state: &State) -> bool {
+    fn is_rid_of_abandoned(&mut self, state: &ProjectState) -> bool {
         let Some(abandoned) = self.abandoned.take() else { return true };
         let is_over = self.wait_for(&*abandoned, state);
         if !is_over {
@@ -332,7 +332,7 @@ impl Thread {
 
     /// Waits until the kernels for a state are compiled. False when another state is requested
     /// first, or none.
-    fn wait_for(&self, preparation: &dyn BackgroundCompilation, state: &State) -> bool {
+    fn wait_for(&self, preparation: &dyn BackgroundCompilation, state: &ProjectState) -> bool {
         let mut seen = None;
         let mut reported = None;
         while !preparation.is_finished() {

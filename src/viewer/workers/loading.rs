@@ -4,7 +4,7 @@
 use super::message::Event;
 use super::outbox::Outbox;
 use shadewright_project::{
-    self as project, EditError, InstanceId, OptionEdits, Outcome, Project, Source, State, View, Watcher,
+    self as project, EditError, InstanceId, OptionEdits, Outcome, Project, ProjectState, Source, View, Watcher,
 };
 use shadewright_scene::ParamValue;
 use std::sync::Arc;
@@ -46,9 +46,9 @@ impl Request {
 pub fn run(
     requests: &Receiver<Request>,
     look: Sender<Request>,
-    options: &project::Options,
+    options: &project::ProjectOptions,
     outbox: &Outbox,
-    share: &dyn Fn(&Arc<State>),
+    share: &dyn Fn(&Arc<ProjectState>),
 ) {
     let watcher = Watcher::new(move || {
         // The thread may be ending.
@@ -85,7 +85,7 @@ pub fn run(
 fn carry_out(
     request: Request,
     project: &mut Option<Project>,
-    options: &project::Options,
+    options: &project::ProjectOptions,
     outbox: &Outbox,
 ) -> Result<Outcome, EditError> {
     if let Request::Open(source) = request {

@@ -1,11 +1,11 @@
 //! Messages between the window and the worker threads.
 
-use crate::array::{ArrayRequest, ArrayRun, Stage};
+use crate::array::{ArrayPhase, ArrayRequest, ArrayRun};
 use shadewright_image::Image;
 use shadewright_project::inspect::Inspection;
 use shadewright_project::probe::Probe;
 use shadewright_project::probe::diverge::Divergence;
-use shadewright_project::{Failure, InstanceId, OptionEdits, Source, State, View};
+use shadewright_project::{Failure, InstanceId, OptionEdits, ProjectState, Source, View};
 use shadewright_render::Backend;
 use shadewright_render::report::Report;
 use shadewright_scene::ParamValue;
@@ -66,7 +66,7 @@ pub enum Event {
     /// Something is being read, compiled or built.
     Busy(String),
     /// A scene is ready.
-    Loaded(Arc<State>),
+    Loaded(Arc<ProjectState>),
     /// The current scene cannot be rendered; the last state stays.
     Broken(Arc<Failure>),
     /// An edit was refused, and nothing has changed.
@@ -93,7 +93,7 @@ pub enum Event {
     /// The error of an inspection.
     InspectFailed(String),
     /// The array is being simulated.
-    Simulating(Stage),
+    Simulating(ArrayPhase),
     /// The array was simulated.
     Simulated(Arc<ArrayRun>),
     /// It cannot be.

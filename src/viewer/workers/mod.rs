@@ -58,9 +58,9 @@ use std::thread::JoinHandle;
 
 /// How the threads do their work.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct WorkerOptions {
     /// How scenes are read and linked.
-    pub project: project::Options,
+    pub project: project::ProjectOptions,
     /// Part of the name of the GPU adapter to draw on; `None` for the best one.
     pub adapter: Option<String>,
     /// Back edges and calls that a sample may take.
@@ -69,9 +69,9 @@ pub struct Options {
     pub cache: Option<DiskCache>,
 }
 
-impl From<&super::Options> for Options {
-    fn from(options: &super::Options) -> Self {
-        let super::Options { project, adapter, budget, cache, .. } = options.clone();
+impl From<&super::ViewerOptions> for WorkerOptions {
+    fn from(options: &super::ViewerOptions) -> Self {
+        let super::ViewerOptions { project, adapter, budget, cache, .. } = options.clone();
         Self { project, adapter, budget, cache }
     }
 }
@@ -93,8 +93,8 @@ pub struct Workers {
 
 impl Workers {
     /// Starts the threads. They call `wake` when there is something to poll.
-    pub fn start(options: Options, wake: Wake) -> Self {
-        let Options { mut project, adapter, budget, cache } = options;
+    pub fn start(options: WorkerOptions, wake: Wake) -> Self {
+        let WorkerOptions { mut project, adapter, budget, cache } = options;
         // Views and edits change while the scene is shown: at first they are data.
         let facts = project.specialize.for_any_view();
         project.specialize = facts.for_edits();
@@ -113,7 +113,7 @@ impl Workers {
         let latest = specializer.clone();
         let asked_for_divergence = diverger.clone();
         std::thread::spawn(move || {
-            let share = |state: &Arc<project::State>| {
+            let share = |state: &Arc<project::ProjectState>| {
                 drawn_by.iter().for_each(|slot| slot.change(|request| request.state = Some(state.clone())));
                 asked.set_state(state.clone());
                 asked_for_divergence.set_state(state.clone());

@@ -1,6 +1,6 @@
 //! The latest request to a thread about the shown scene.
 
-use shadewright_project::{State, View};
+use shadewright_project::{ProjectState, View};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The latest request and its subject; a new request replaces the previous one.
@@ -12,7 +12,7 @@ pub struct Requests<Q> {
 
 #[derive(Debug)]
 struct Inner<Q> {
-    state: Option<Arc<State>>,
+    state: Option<Arc<ProjectState>>,
     view: Option<View>,
     samples: Option<u32>,
     request: Option<Q>,
@@ -24,7 +24,7 @@ struct Inner<Q> {
 /// A request with its subject.
 pub struct Subject<Q> {
     /// The scene.
-    pub state: Arc<State>,
+    pub state: Arc<ProjectState>,
     /// The view.
     pub view: View,
     /// Samples a pixel, or as many as the scene says.
@@ -47,7 +47,7 @@ impl<Q> Requests<Q> {
     }
 
     /// Sets the scene.
-    pub fn set_state(&self, state: Arc<State>) {
+    pub fn set_state(&self, state: Arc<ProjectState>) {
         self.lock().state = Some(state);
         self.changed.notify_all();
     }
@@ -95,7 +95,7 @@ impl<Q> Requests<Q> {
     }
 
     /// True if this is the scene that is shown, and the thread shall not end.
-    pub fn is_about(&self, state: &Arc<State>) -> bool {
+    pub fn is_about(&self, state: &Arc<ProjectState>) -> bool {
         let inner = self.lock();
         !inner.quit && inner.state.as_ref().is_some_and(|current| Arc::ptr_eq(current, state))
     }

@@ -1,7 +1,7 @@
 //! The latest request to a rendering thread: a new request replaces the old one and aborts the
 //! current pass where that loses nothing.
 
-use shadewright_project::{State, View};
+use shadewright_project::{ProjectState, View};
 use shadewright_render::sampling::Sampling;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ const FIRST_PASS_IS_SAFE: Duration = Duration::from_millis(150);
 #[derive(Clone, Debug, Default)]
 pub struct DrawRequest {
     /// The scene.
-    pub state: Option<Arc<State>>,
+    pub state: Option<Arc<ProjectState>>,
     /// The view.
     pub view: Option<View>,
     /// Samples a pixel, instead of the scene's.
@@ -32,7 +32,7 @@ pub struct DrawRequest {
 
 impl DrawRequest {
     /// The scene and its view, if there is something to draw.
-    pub fn subject(&self) -> Option<(&Arc<State>, &View)> {
+    pub fn subject(&self) -> Option<(&Arc<ProjectState>, &View)> {
         if self.wanted || self.stands_in { self.state.as_ref().zip(self.view.as_ref()) } else { None }
     }
 
@@ -51,7 +51,7 @@ impl DrawRequest {
 }
 
 /// Where samples lie: so many a pixel, or as many as the scene says.
-pub fn sampling(state: &State, samples: Option<u32>) -> Sampling {
+pub fn sampling(state: &ProjectState, samples: Option<u32>) -> Sampling {
     Sampling { strata: samples.map_or(state.scene.pixel_samples, Sampling::strata_of), seed: 0 }
 }
 

@@ -8,7 +8,7 @@
 use super::message::Event;
 use super::outbox::Outbox;
 use shadewright_program::{LinkOptions, Specialize};
-use shadewright_project::State;
+use shadewright_project::ProjectState;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ pub struct LatestState {
 #[derive(Debug, Default)]
 struct Inner {
     /// One that is not specialized yet.
-    state: Option<Arc<State>>,
+    state: Option<Arc<ProjectState>>,
     quit: bool,
 }
 
@@ -35,7 +35,7 @@ impl LatestState {
     }
 
     /// Sets the state.
-    pub fn set(&self, state: Arc<State>) {
+    pub fn set(&self, state: Arc<ProjectState>) {
         self.lock().state = Some(state);
         self.changed.notify_all();
     }
@@ -47,7 +47,7 @@ impl LatestState {
     }
 
     /// Waits for a state that has been the latest for [`REST`]; `None` when the thread shall end.
-    fn rested(&self) -> Option<Arc<State>> {
+    fn rested(&self) -> Option<Arc<ProjectState>> {
         let waits = |inner: &mut Inner| !inner.quit && inner.state.is_none();
         let mut inner = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
         loop {

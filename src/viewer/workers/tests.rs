@@ -3,7 +3,7 @@
 use super::*;
 use shadewright_base::text::diagnostics::Severity;
 use shadewright_image::Image;
-use shadewright_project::{Source, State, View};
+use shadewright_project::{ProjectState, Source, View};
 use shadewright_render::report::KernelTimes;
 use shadewright_render::rpu::RpuRenderer;
 use shadewright_render::sampling::Sampling;
@@ -30,14 +30,14 @@ impl BackgroundWorker {
         Self::with_project(backends, Default::default())
     }
 
-    fn with_project(backends: &[Backend], project: project::Options) -> Self {
+    fn with_project(backends: &[Backend], project: project::ProjectOptions) -> Self {
         let woken: Arc<(Mutex<bool>, Condvar)> = Arc::default();
         let wakes = woken.clone();
         let wake: Wake = Arc::new(move || {
             *wakes.0.lock().unwrap() = true;
             wakes.1.notify_all();
         });
-        let options = Options { project, adapter: None, budget: DEFAULT_BUDGET, cache: None };
+        let options = WorkerOptions { project, adapter: None, budget: DEFAULT_BUDGET, cache: None };
         let workers = Workers::start(options, wake);
         workers.send(Command::Draw(backends.to_vec()));
         Self { workers, events: VecDeque::new(), woken }
@@ -62,7 +62,7 @@ impl BackgroundWorker {
 
     /// The next state of which `find` finds the event. A rendering thread may be quicker than the
     /// event: images of the state stay.
-    fn state(&mut self, find: impl Fn(&Event) -> Option<Arc<State>>) -> Arc<State> {
+    fn state(&mut self, find: impl Fn(&Event) -> Option<Arc<ProjectState>>) -> Arc<ProjectState> {
         let mut images = Vec::new();
         let state = self.wait_for(|event| {
             if let Event::Image(shown) = event {
@@ -75,7 +75,7 @@ impl BackgroundWorker {
         state
     }
 
-    fn loaded(&mut self) -> Arc<State> {
+    fn loaded(&mut self) -> Arc<ProjectState> {
         self.state(|event| match event {
             Event::Loaded(state) => Some(state.clone()),
             Event::Broken(failure) => panic!("{}", failure.render()),
@@ -92,7 +92,7 @@ impl BackgroundWorker {
         })
     }
 
-    fn open_builtin(&mut self, name: &str) -> Arc<State> {
+    fn open_builtin(&mut self, name: &str) -> Arc<ProjectState> {
         self.workers.send(Command::Open(Source::BuiltIn(name.to_string())));
         self.loaded()
     }
@@ -102,12 +102,12 @@ impl BackgroundWorker {
     }
 }
 
-fn view(state: &State, width: u32, height: u32) -> View {
+fn view(state: &ProjectState, width: u32, height: u32) -> View {
     View { format: Format { width, height, pixel_aspect: 1.0 }, ..state.view() }
 }
 
 /// Renders a state on the RPU.
-fn rendered(state: &State, view: &View, samples: u32) -> Image {
+fn rendered(state: &ProjectState, view: &View, samples: u32) -> Image {
     let sampling = Sampling { strata: Sampling::strata_of(samples), seed: 0 };
     RpuRenderer::new().render(&state.job(view, sampling, DEFAULT_BUDGET), &|_| {}).unwrap()
 }
@@ -194,7 +194,7 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     assert!(again.image == gpu.image);
 }
 
-fn gpu_samples(state: &State) -> u32 {
+fn gpu_samples(state: &ProjectState) -> u32 {
     state.scene.pixel_samples.iter().product()
 }
 
@@ -259,7 +259,7 @@ fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
 
 #[test]
 fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
-    let options = Options {
+    let options = WorkerOptions {
         project: Default::default(),
         adapter: Some("no such adapter".to_string()),
         budget: DEFAULT_BUDGET,
@@ -410,7 +410,8 @@ fn a_shader_is_listed_first_and_measured_then() {
 fn a_specialized_program_draws_the_rest_of_an_image() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("test.rib"), crate::model::tests::SPHERE).unwrap();
-    let options = project::Options { specialize: shadewright_program::Specialize::CONSTANTS, ..Default::default() };
+    let options =
+        project::ProjectOptions { specialize: shadewright_program::Specialize::CONSTANTS, ..Default::default() };
     let mut worker = BackgroundWorker::with_project(&[Backend::RPU], options);
     // More than are drawn before the scene counts as at rest.
     worker.workers.send(Command::Samples(Some(1_000_000)));
@@ -440,7 +441,7 @@ fn a_scene_at_rest_is_drawn_by_a_specialized_program_and_an_edit_by_the_general_
     std::fs::write(folder.path().join("test.rib"), crate::model::tests::SPHERE).unwrap();
     let specialize = shadewright_program::Specialize::CONSTANTS;
     for backend in Backend::INTERACTIVE {
-        let options = project::Options { specialize, ..Default::default() };
+        let options = project::ProjectOptions { specialize, ..Default::default() };
         let mut worker = BackgroundWorker::with_project(&[backend], options);
         worker.workers.send(Command::Samples(Some(1)));
         worker.workers.send(Command::Open(Source::File(folder.path().join("test.rib"))));

@@ -5,7 +5,7 @@ use glam::{Mat3, Vec3};
 use shadewright::ir::eval::{EmptyWorld, Limits, eval};
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{self, Const, Module};
-use shadewright::lang::preprocess::Options;
+use shadewright::lang::preprocess::PreprocessOptions;
 use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Object, Unit};
 use shadewright::text::source::SourceMap;
@@ -26,7 +26,8 @@ pub static UNIT: LazyLock<Unit> = LazyLock::new(|| {
     );
     let mut sources = SourceMap::new();
     let file = sources.add("pbr.rtsl", None, text);
-    rtsl::compile(&mut sources, file, &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)))
+    rtsl::compile(&mut sources, file, &PreprocessOptions::default())
+        .unwrap_or_else(|d| panic!("{}", d.render(&sources)))
 });
 
 /// How a place is looked at. Directions are in its frame: the third axis is the normal on the side

@@ -171,9 +171,9 @@ fn passes_make_the_render(
     cuts: &[&[u32]],
 ) {
     let (size, stop) = ([job.window.width, job.window.height], AtomicBool::new(false));
-    let film = || Film::of_samples(size[0], size[1], job.sampling.count()).expect("it is small");
+    let film = || Film::with_samples(size[0], size[1], job.sampling.count()).expect("it is small");
     let whole = renderer.render(job, &|_| {}).expect("it ends");
-    let subject = Subject::of(job, 0, "a back end");
+    let subject = Subject::new(job, 0, "a back end");
     drawing.load(job).expect("it compiles");
     other.load(job).expect("it compiles");
     for counts in cuts {

@@ -8,7 +8,7 @@ use shadewright_ir::passes::Pipeline;
 fn compiled(source: &str) -> Module {
     let mut sources = shadewright_base::text::source::SourceMap::new();
     let file = sources.add("t.sl", None, source);
-    let unit = shadewright_lang::rsl::compile(&mut sources, file, &shadewright_lang::Options::default())
+    let unit = shadewright_lang::rsl::compile(&mut sources, file, &shadewright_lang::FrontEndOptions::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let mut module = unit.module;
     Pipeline::default().run(&mut module, &mut ()).expect("the passes keep the rules");
@@ -18,12 +18,12 @@ fn compiled(source: &str) -> Module {
 
 /// Everything but what the timing of a slot decides: the order of instructions and their pairing
 /// with each other.
-fn in_order() -> Options {
+fn in_order() -> RpuOptions {
     let mut passes = Passes::default();
     for name in ["schedule", "split"] {
         passes.set(name, false);
     }
-    Options { passes, ..Options::default() }
+    RpuOptions { passes, ..RpuOptions::default() }
 }
 
 /// The code of function `f`, a line an instruction.
@@ -301,7 +301,7 @@ fn constants_beyond_the_registers_lie_in_memory() {
         sum.join(";\n s += ")
     );
     let module = compiled(&source);
-    let program = compile(&module, &Options::default()).expect("it compiles");
+    let program = compile(&module, &RpuOptions::default()).expect("it compiles");
     assert!(program.constants.len() == 16 && program.table.len() > 150, "{}", program.table.len());
     assert!(program.constants.iter().any(|c| c[..3] == [1000.25f32, 1001.5, 1002.75].map(f32::to_bits)), "the loop's");
     assert!(program.program.code.iter().all(|i| literals(i) <= 1), "{}", disassemble(&program.program));

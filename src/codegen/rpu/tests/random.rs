@@ -2,7 +2,7 @@
 //! evaluator.
 
 use super::{check_module, check_with, module};
-use crate::rpu::{Options, compile};
+use crate::rpu::{RpuOptions, compile};
 use shadewright_ir::{Const, FunctionBuilder, FunctionKind, Module, Op, SlotId, Type, Value, Variable, verify};
 use shadewright_rpu::isa::{Instr, Primary};
 use std::fmt::Write;
@@ -387,7 +387,7 @@ fn crowded(n: usize, call: bool) -> String {
 }
 
 fn stores(text: &str) -> usize {
-    let program = compile(&module(text), &Options::default()).expect("it compiles").program;
+    let program = compile(&module(text), &RpuOptions::default()).expect("it compiles").program;
     program.code.iter().filter(|i| matches!(i, Instr::Primary(Primary::Store { .. }))).count()
 }
 

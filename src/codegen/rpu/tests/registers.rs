@@ -2,7 +2,7 @@
 //! convention.
 
 use super::{CONVENTIONS, check, module, pairs};
-use crate::rpu::{Convention, Options, compile};
+use crate::rpu::{Convention, RpuOptions, compile};
 use shadewright_ir::Const;
 use shadewright_rpu::disasm::disassemble;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// The code of `f` after its label, one instruction a line. Scheduling, which would reorder and
 /// pair what these tests look at, is off.
 fn listing(text: &str, convention: Convention) -> String {
-    let mut options = Options { convention, ..Options::default() };
+    let mut options = RpuOptions { convention, ..RpuOptions::default() };
     assert!(options.passes.set("schedule", false));
     let compiled = compile(&module(text), &options).expect("it compiles");
     let mut program = compiled.program.clone();
@@ -284,7 +284,7 @@ b0:
 fn a_row_of_twice_as_many_calls_takes_twice_the_code() {
     let lengths = [300, 600].map(|count| listing(&calls_in_a_row(count), Convention::Simple).lines().count());
     assert!(lengths[1] < 2 * lengths[0] + 50, "{lengths:?}");
-    super::check_with(&module(&calls_in_a_row(300)), &pairs()[..4], &[Options::default()]);
+    super::check_with(&module(&calls_in_a_row(300)), &pairs()[..4], &[RpuOptions::default()]);
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_thousand_values_that_live_at_once_go_to_memory_and_keep_their_bits() {
     }
     text += &format!("  ret v{sum}\n}}");
     let module = module(&text);
-    let compiled = compile(&module, &Options::default()).expect("it compiles");
+    let compiled = compile(&module, &RpuOptions::default()).expect("it compiles");
     assert!(compiled.frames[0] > 800, "{:?}", compiled.frames);
-    super::check_with(&module, &pairs()[..4], &[Options::default()]);
+    super::check_with(&module, &pairs()[..4], &[RpuOptions::default()]);
 }

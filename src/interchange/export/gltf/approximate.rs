@@ -24,7 +24,7 @@ impl Writer<'_> {
         if alpha != 1.0 {
             m.blend();
         }
-        let lost = match self.of_name(name, params, color, alpha, m) {
+        let lost = match self.approximate_name(name, params, color, alpha, m) {
             Some(lost) => lost,
             None => {
                 m.base(GRAY * color, alpha);
@@ -34,13 +34,13 @@ impl Writer<'_> {
         };
         match instance {
             _ if lost.is_empty() => {}
-            Some(instance) => self.losses.of_shader(instance, "it becomes a similar material of glTF", lost),
-            None => self.losses.of_object(object, "the default surface becomes a matte material", lost),
+            Some(instance) => self.losses.report_shader(instance, "it becomes a similar material of glTF", lost),
+            None => self.losses.report_object(object, "the default surface becomes a matte material", lost),
         }
     }
 
     /// The material of a well-known shader, and what it loses; `None` for any other.
-    fn of_name(
+    fn approximate_name(
         &mut self,
         name: &str,
         params: Params<'_>,
@@ -94,13 +94,13 @@ impl Writer<'_> {
                 "highlights of lights follow the glass of glTF"
             }
             "mtl" | "pbr.rtsl:Mtl" => self.mtl(params, color, m),
-            _ => return self.of_class(name, params, color, alpha, m),
+            _ => return self.approximate_class(name, params, color, alpha, m),
         };
         Some(lost)
     }
 
     /// The material of a class of the standard library.
-    fn of_class(
+    fn approximate_class(
         &mut self,
         name: &str,
         params: Params<'_>,

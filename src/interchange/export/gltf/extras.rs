@@ -34,9 +34,9 @@ impl Writer<'_> {
                     let color = names.iter().find_map(|name| params.color(name)).unwrap_or(Vec3::ONE);
                     background = color.extend(1.0).to_array();
                     let hint = "rays that reflections send see it, too";
-                    self.losses.of_shader(instance, "it becomes the color of what rays miss", hint);
+                    self.losses.report_shader(instance, "it becomes the color of what rays miss", hint);
                 }
-                _ => self.losses.of_shader(instance, "imagers have no form in glTF", "it is left out"),
+                _ => self.losses.report_shader(instance, "imagers have no form in glTF", "it is left out"),
             }
         }
         if background != [0.0; 4] {

@@ -31,7 +31,7 @@ impl Writer<'_> {
             let name = instance.shader.as_str();
             if light.area {
                 let hint = "it is left out; let its emitters have a material that emits light";
-                self.losses.of_shader(instance, "glTF has no area lights", hint);
+                self.losses.report_shader(instance, "glTF has no area lights", hint);
                 continue;
             }
             let light_of = match name {
@@ -39,14 +39,14 @@ impl Writer<'_> {
                 "spotlight" => {
                     if params.float_or("beamdistribution", 2.0) != 0.0 {
                         let hint = "the exported light is as bright at the edge of its cone as in the middle";
-                        self.losses.of_shader(instance, "`beamdistribution` has no form in glTF", hint);
+                        self.losses.report_shader(instance, "`beamdistribution` has no form in glTF", hint);
                     }
                     Some(punctual(name, params))
                 }
                 "ambientlight" | "nulllight" => None,
                 _ => {
                     let hint = "it is left out; there are distantlight, pointlight, spotlight and ambientlight";
-                    self.losses.of_shader(instance, "this light has no form in glTF", hint);
+                    self.losses.report_shader(instance, "this light has no form in glTF", hint);
                     None
                 }
             };

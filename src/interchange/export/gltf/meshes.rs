@@ -30,7 +30,7 @@ pub struct Meshes {
 
 impl Meshes {
     /// The number of the document's mesh for an object, and where it lies.
-    pub fn of(&mut self, writer: &mut Writer<'_>, object: &Object, material: &Written) -> (usize, Mat4) {
+    pub fn write(&mut self, writer: &mut Writer<'_>, object: &Object, material: &Written) -> (usize, Mat4) {
         let flip = writer.flip;
         let placed = flip * object.object_to_world * flip;
         let mut unplaced = None;

@@ -143,11 +143,11 @@ impl Writer<'_> {
             self.losses_of(object);
             if object.procedural.is_some() {
                 let hint = "it is left out; glTF has triangles only";
-                self.losses.of_object(object, "a procedural primitive has no form in glTF", hint);
+                self.losses.report_object(object, "a procedural primitive has no form in glTF", hint);
                 continue;
             }
             let material = self.material(object);
-            let (mesh, matrix) = meshes.of(self, object, &material);
+            let (mesh, matrix) = meshes.write(self, object, &material);
             let mut node = json!({ "name": *object.name, "mesh": mesh });
             if matrix != Mat4::IDENTITY {
                 node["matrix"] = numbers(&matrix.to_cols_array());
@@ -169,12 +169,12 @@ impl Writer<'_> {
         for (id, what, hint) in shaders {
             if let Some(id) = id {
                 let shader = &scene.shader_instances[id.0 as usize];
-                self.losses.of_shader(shader, &format!("glTF has no {what} shaders"), hint);
+                self.losses.report_shader(shader, &format!("glTF has no {what} shaders"), hint);
             }
         }
         let seen = Visibility { hit_mode: None, ..own.visibility };
         if seen != Visibility::default() {
-            self.losses.of_object(object, "ray visibility is not kept", "all rays see it");
+            self.losses.report_object(object, "ray visibility is not kept", "all rays see it");
         }
         if object.lights.len() != scene.lights.len() {
             let warning = Diagnostic::warning("lights are not kept from single objects");

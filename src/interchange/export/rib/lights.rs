@@ -21,7 +21,7 @@ pub struct Lights {
 
 impl Lights {
     /// The state of a scene's lights, none of which is declared.
-    pub fn of(writer: &Writer<'_>) -> Self {
+    pub fn new(writer: &Writer<'_>) -> Self {
         let mut taken = BTreeSet::new();
         let handle = |wanted: &str| {
             let others = (2..).map(|number| format!("{wanted}-{number}"));
@@ -67,7 +67,7 @@ impl Lights {
 
     /// Within the block of an object: makes it an emitter of an area light, and has the lights of
     /// the list on and no others.
-    pub fn of_object(&mut self, writer: &mut Writer<'_>, emits: Option<u32>, lights: &[u32]) {
+    pub fn write_object(&mut self, writer: &mut Writer<'_>, emits: Option<u32>, lights: &[u32]) {
         let mut on = self.on.clone();
         match emits.map(|light| light as usize) {
             Some(light) if light >= self.declared => {

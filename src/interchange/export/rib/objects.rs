@@ -17,7 +17,7 @@ impl Writer<'_> {
     pub(super) fn objects(&mut self) {
         let scene = self.scene;
         let retained = self.retain();
-        let mut lights = Lights::of(self);
+        let mut lights = Lights::new(self);
         let mut rest = scene.objects.as_slice();
         while let Some(first) = rest.first() {
             let count = rest.iter().take_while(|object| are_alike(first, object)).count();
@@ -26,7 +26,7 @@ impl Writer<'_> {
             let end = lights.before_object(emits, list);
             lights.declare_before(self, end);
             self.block(|w| {
-                lights.of_object(w, emits, list);
+                lights.write_object(w, emits, list);
                 w.attributes(first);
                 alike.iter().for_each(|object| w.object(object, &retained));
             });

@@ -1,7 +1,7 @@
 //! The strings of packed files that must change, and what they become.
 
 use super::super::gltf;
-use super::super::lookup::{self, Found};
+use super::super::lookup::{self, PackedPath};
 use super::super::replace::Edits;
 use super::super::rib::{self, Event, Name, NameKind, SearchPath};
 use super::super::walk::{ArchiveUse, Walk};
@@ -26,7 +26,7 @@ impl Gatherer<'_> {
         folders.into_iter().filter_map(|folder| self.places.mirror(folder)).collect()
     }
 
-    fn looks_for(&self, name: &str, folders: &[String]) -> Found {
+    fn looks_for(&self, name: &str, folders: &[String]) -> PackedPath {
         let is_file = |path: &str| self.places.at(path).is_some();
         lookup::find(name, folders.iter().map(String::as_str), is_file, |folder| self.places.has_folder(folder))
     }
@@ -43,7 +43,7 @@ impl Gatherer<'_> {
         for FoundTexture { name, list, found_as, file } in &self.found {
             files.entry(name).or_default().insert(*file);
             let path = &self.places.get(*file).path;
-            if self.looks_for(found_as, &folders[*list]) != Found::File(path.clone()) {
+            if self.looks_for(found_as, &folders[*list]) != PackedPath::File(path.clone()) {
                 renamed.entry(name.clone()).or_insert_with(|| path.clone());
             }
         }
@@ -91,7 +91,7 @@ impl Gatherer<'_> {
             let beside = lookup::folder_of(&self.places.get(own).path).to_string();
             let packed = self.packed(folders.iter());
             let searched: Vec<String> = [beside.clone(), String::new()].into_iter().chain(packed).collect();
-            if self.looks_for(&name.value, &searched) != Found::File(target.clone()) {
+            if self.looks_for(&name.value, &searched) != PackedPath::File(target.clone()) {
                 self.edit(own, Form::Rib, place(name.span), rib::quote(&lookup::relative(&beside, &target)));
             }
         }
@@ -140,7 +140,7 @@ impl Gatherer<'_> {
         let path = self.places.get(number).path.clone();
         let own = std::iter::once(String::new());
         let folders: Vec<String> = own.chain(self.packed(&self.shader_search(list))).collect();
-        if self.looks_for(&shader.file, &folders) == Found::File(path.clone()) {
+        if self.looks_for(&shader.file, &folders) == PackedPath::File(path.clone()) {
             return None;
         }
         // A name without folders is looked for along the search path.
@@ -183,7 +183,7 @@ impl Gatherer<'_> {
                 .places
                 .files()
                 .iter()
-                .any(|file| !file.path.contains('/') && registry::of_path(Path::new(&file.path)).is_some()),
+                .any(|file| !file.path.contains('/') && registry::for_path(Path::new(&file.path)).is_some()),
             folder => self.places.files().iter().any(|file| file.path.starts_with(&format!("{folder}/"))),
         };
         let folders = self.options.shader_paths.iter().filter_map(|folder| self.places.mirror(folder)).filter(holds);
@@ -220,7 +220,7 @@ impl Gatherer<'_> {
             };
             let is_found = include.name.as_ref().is_some_and(|name| {
                 // Backslashes are no separators for the preprocessor.
-                !name.contains('\\') && self.looks_for(name, &folders) == Found::File(target.clone())
+                !name.contains('\\') && self.looks_for(name, &folders) == PackedPath::File(target.clone())
             });
             if !is_found {
                 let text = rib::quote(&lookup::relative(&from_folder, &target));
@@ -262,7 +262,7 @@ impl Gatherer<'_> {
     fn new_name(&mut self, reference: &Reference) -> Option<String> {
         let number = self.places.add(&reference.found)?;
         let path = self.places.get(number).path.clone();
-        (self.looks_for(&reference.name, &[String::new()]) != Found::File(path.clone())).then_some(path)
+        (self.looks_for(&reference.name, &[String::new()]) != PackedPath::File(path.clone())).then_some(path)
     }
 }
 

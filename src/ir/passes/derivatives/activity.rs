@@ -30,7 +30,7 @@ pub(super) fn differentiable<'a>(op: &Op, args: &'a [Value]) -> &'a [Value] {
 
 impl Activity {
     /// In a function some of whose parameters change.
-    pub(super) fn of(func: &Function, params: &[bool], needs: &Needs<'_>) -> Self {
+    pub(super) fn new(func: &Function, params: &[bool], needs: &Needs<'_>) -> Self {
         let mut active = Activity { values: vec![false; func.values.len()], slots: vec![false; func.slots.len()] };
         for (&value, &changes) in func.param_values().iter().zip(params) {
             active.values[value.0 as usize] = changes;

@@ -39,7 +39,7 @@ pub(super) struct Copies<'a> {
 
 impl<'a> Copies<'a> {
     pub(super) fn new(functions: &'a [Function]) -> Self {
-        let needs = Needs::of(functions);
+        let needs = Needs::new(functions);
         Copies { needs, names: HashMap::new(), waiting: VecDeque::new(), rays: BTreeSet::new() }
     }
 
@@ -86,9 +86,9 @@ impl<'a> Copies<'a> {
         let mut func = self.needs.functions()[key.function].clone();
         func.name = name;
         remove_unreachable(&mut func);
-        let demand = Flow::of(&func).demand(&key.results, &self.needs);
+        let demand = Flow::new(&func).demand(&key.results, &self.needs);
         self.rays.extend(&demand.rays);
-        let active = Activity::of(&func, &key.params, &self.needs);
+        let active = Activity::new(&func, &key.params, &self.needs);
         let mut writer = Writer::new(func, active, &demand);
         writer.parameters(key, plain);
         writer.block_parameters();

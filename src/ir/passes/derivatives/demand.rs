@@ -41,7 +41,7 @@ pub(super) struct Needs<'a> {
 
 impl<'a> Needs<'a> {
     /// Looks at all functions, callees first.
-    pub(super) fn of(functions: &'a [Function]) -> Self {
+    pub(super) fn new(functions: &'a [Function]) -> Self {
         let index: HashMap<Arc<str>, usize> = functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)).collect();
         let callees = |f: &Function| -> Vec<u32> {
             let insts = f.blocks.iter().flat_map(|b| &b.insts);
@@ -54,7 +54,7 @@ impl<'a> Needs<'a> {
         let mut needs = Needs { index, functions, known: vec![None; functions.len()], all };
         for f in Components::new(&edges).members.into_iter().flatten().map(|f| f as usize) {
             let func = &functions[f];
-            let flow = Flow::of(func);
+            let flow = Flow::new(func);
             let of_params = |demand: Demand| -> Vec<bool> {
                 func.param_values().iter().map(|p| demand.derived[p.0 as usize]).collect()
             };
@@ -141,7 +141,7 @@ impl Walk<'_> {
 }
 
 impl<'a> Flow<'a> {
-    pub(super) fn of(func: &'a Function) -> Self {
+    pub(super) fn new(func: &'a Function) -> Self {
         let mut stores = vec![Vec::new(); func.slots.len()];
         for inst in func.blocks.iter().flat_map(|b| &b.insts) {
             if let Op::SlotStore(slot) = inst.op {

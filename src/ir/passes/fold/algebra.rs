@@ -162,7 +162,7 @@ fn clamp(defs: &Definitions, op: &Op, a: Value, b: Value) -> Option<Rewrite> {
 
 /// All exact.
 fn unary(defs: &Definitions, op: &Op, a: Value) -> Option<Rewrite> {
-    let (inner, args) = defs.of(a)?;
+    let (inner, args) = defs.get(a)?;
     match (op, inner) {
         (Op::Neg, Op::Neg) | (Op::Not, Op::Not) => value(args[0]),
         (Op::Abs, Op::Neg | Op::Abs) => inst(Op::Abs, [args[0]]),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A result of a stage: the numbers of both.
-pub(super) type Place = (usize, usize);
+pub(super) type ResultIndex = (usize, usize);
 
 /// How stages share vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(super) fn keys(slice: &Function) -> Vec<Option<u128>> {
 pub(super) fn packed(
     func: &Function,
     values: &[Value],
-    places: &HashMap<Value, Place>,
+    places: &HashMap<Value, ResultIndex>,
     keys: &[u128],
     packing: Packing,
 ) -> Vec<Vec<Piece>> {

@@ -1,9 +1,9 @@
 //! Cuts a function in two at given values.
 
 use super::frontier::Uses;
-use super::packing::{Packing, Place, keys, packed, text_key};
+use super::packing::{Packing, ResultIndex, keys, packed, text_key};
 use super::slice::{self, Slice, slice};
-use super::{Piece, Stage, loops};
+use super::{Piece, UniformFunction, loops};
 use crate::dominators::Dominators;
 use crate::passes::{calls, dce, fold, simplify_cfg};
 use crate::{BlockId, Function, Inst, Loc, Op, Param, ParamKind, Terminator, Type, Value};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A function that is split at some values.
 pub(super) struct Made {
     pub(super) rest: Function,
-    pub(super) stages: Vec<Stage>,
+    pub(super) stages: Vec<UniformFunction>,
     pub(super) inputs: Vec<Vec<Piece>>,
     /// The number of values.
     pub(super) values: usize,
@@ -49,7 +49,7 @@ impl Splitter<'_> {
     }
 
     /// The stages that compute values, where each value is, and the values' keys.
-    fn stages(&self, values: &[Value], rest: &str) -> (Vec<Stage>, HashMap<Value, Place>, Vec<u128>) {
+    fn stages(&self, values: &[Value], rest: &str) -> (Vec<UniformFunction>, HashMap<Value, ResultIndex>, Vec<u128>) {
         let slice = |values: &[Value], name| slice(self.func, self.tree, self.uses.times, self.pure, values, name);
         let together = slice(values, Arc::from(""));
         let mut by_params: BTreeMap<BTreeSet<usize>, Vec<Value>> = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Splitter<'_> {
         for (number, values) in by_params.into_values().enumerate() {
             values.iter().enumerate().for_each(|(result, value)| _ = places.insert(*value, (number, result)));
             let Slice { function, params } = slice(&values, Arc::from(format!("{rest}.{number}")));
-            stages.push(Stage { function, params });
+            stages.push(UniformFunction { function, params });
         }
         let key_of =
             |(value, key): (&Value, Option<u128>)| key.unwrap_or_else(|| text_key(slice(&[*value], "".into())));
@@ -150,11 +150,11 @@ fn replace(
     rest: &mut Function,
     uses: &Uses<'_>,
     values: &[Value],
-    places: &HashMap<Value, Place>,
+    places: &HashMap<Value, ResultIndex>,
     inputs: &[Vec<Piece>],
     name: &dyn Fn(usize) -> Arc<str>,
 ) -> HashMap<Value, Value> {
-    let by_place: HashMap<Place, Value> = values.iter().map(|v| (places[v], *v)).collect();
+    let by_place: HashMap<ResultIndex, Value> = values.iter().map(|v| (places[v], *v)).collect();
     let mut copies = HashMap::new();
     let mut unpacking = Vec::new();
     for (number, pieces) in inputs.iter().enumerate() {

@@ -5,7 +5,7 @@ use super::binding_times::BindingTimes;
 use super::frontier::{Frontier, Uses};
 use super::packing::Packing;
 use super::splitter::{Made, Splitter};
-use super::{Piece, Stage, slice};
+use super::{Piece, UniformFunction, slice};
 use crate::dominators::Dominators;
 use crate::passes::calls;
 use crate::passes::cost::is_worth_keeping;
@@ -152,7 +152,7 @@ impl Splits {
         let made = self.split(func, uniform, &rest, &input, Packing::Apart, depth + 1)?;
         let mut variant = Variant { rest: rest.clone(), stages: Vec::new() };
         let is_pure = self.pure.contains(callee);
-        for (number, Stage { mut function, params }) in made.stages.into_iter().enumerate() {
+        for (number, UniformFunction { mut function, params }) in made.stages.into_iter().enumerate() {
             let own = made.inputs.iter().filter(|pieces| pieces[0].stage == number);
             let vectors = return_vectors(&mut function, own);
             variant.stages.push((function.name.clone(), params, vectors));

@@ -39,7 +39,7 @@ fn list(uniformities: &[Uniformity]) -> String {
 
 /// A comment for each line of a function's text.
 fn notes(func: &Function, uniformity: &FunctionUniformity) -> Vec<String> {
-    let of = |values: &[Value]| list(&values.iter().map(|v| uniformity.of(*v)).collect::<Vec<_>>());
+    let of = |values: &[Value]| list(&values.iter().map(|v| uniformity.get(*v)).collect::<Vec<_>>());
     let mut notes = vec![String::new()];
     notes.extend((0..func.slots.len()).map(|s| uniformity.slot(crate::SlotId(s as u32)).to_string()));
     let headers: Vec<u32> = uniformity.solution().loops.all.iter().map(|l| l.header).collect();

@@ -231,7 +231,7 @@ fn check_sound(seed: u64) -> (usize, usize) {
         let arg = |n: usize| match params[n] {
             Uniformity::Varying => other[n].clone(),
             Uniformity::Affine { stride, .. } if stride > 0 => {
-                Const::of_bits(first[n].ty(), &[first[n].bits()[0].wrapping_add(stride * lane)])
+                Const::from_bits(first[n].ty(), &[first[n].bits()[0].wrapping_add(stride * lane)])
             }
             Uniformity::Affine { .. } => first[n].clone(),
         };
@@ -246,7 +246,7 @@ fn check_sound(seed: u64) -> (usize, usize) {
     for (lane, own) in seen.iter().enumerate().skip(1) {
         for (instance, value) in own {
             all += 1;
-            let Uniformity::Affine { stride, .. } = root.of(Value(instance.0)) else { continue };
+            let Uniformity::Affine { stride, .. } = root.get(Value(instance.0)) else { continue };
             let Some(other) = seen[0].get(instance) else { continue };
             known += 1;
             let expected: Vec<u32> = other.iter().map(|w| w.wrapping_add(stride.wrapping_mul(lane as u32))).collect();
@@ -290,6 +290,6 @@ b2(v3: f32):
         let uniformity = analyzed(&m, &[uniformity]);
         let root = uniformity.root();
         assert_eq!((root.is_masked(BlockId(1)), root.diverges(BlockId(0))), (expected, expected));
-        assert_eq!(root.of(Value(3)).is_uniform(), !expected);
+        assert_eq!(root.get(Value(3)).is_uniform(), !expected);
     }
 }

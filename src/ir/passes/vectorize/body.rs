@@ -113,11 +113,11 @@ impl<'v, 'm> Body<'v, 'm> {
     fn declare(&mut self, masked: bool) {
         let (func, width) = (self.func, self.width as u32);
         for (param, &value) in func.params.iter().zip(func.param_values()) {
-            let types = passed_types(param.ty, self.uniformity.of(value), width);
+            let types = passed_types(param.ty, self.uniformity.get(value), width);
             let name =
                 |n: usize| if types.len() == 1 { param.name.clone() } else { format!("{}.{n}", param.name).into() };
             let passed = types.iter().enumerate().map(|(n, ty)| self.b.param_of(name(n), *ty, param.kind)).collect();
-            let lanes = self.unpacked(passed, param.ty, self.uniformity.of(value));
+            let lanes = self.unpacked(passed, param.ty, self.uniformity.get(value));
             self.keep(value, lanes);
         }
         if masked {
@@ -220,7 +220,7 @@ impl<'v, 'm> Body<'v, 'm> {
     /// Each lane of a value where a block uses it.
     pub(super) fn each(&mut self, value: Value, block: BlockId) -> Vec<Value> {
         let lanes = self.get(value, block);
-        self.expand(lanes, self.uniformity.of(value))
+        self.expand(lanes, self.uniformity.get(value))
     }
 
     /// Each lane of a value of a uniformity.
@@ -259,7 +259,7 @@ impl<'v, 'm> Body<'v, 'm> {
             return home.clone();
         }
         let ty = self.func.ty(value);
-        let home = match self.uniformity.of(value) {
+        let home = match self.uniformity.get(value) {
             Uniformity::Affine { .. } => Home::First(self.b.variable(ty)),
             Uniformity::Varying => Home::Each((0..self.width).map(|_| self.b.variable(ty)).collect()),
         };
@@ -295,8 +295,8 @@ impl<'v, 'm> Body<'v, 'm> {
     pub(super) fn pass(&mut self, from: BlockId, to: BlockId, args: &[Value], mask: &Mask) {
         let params = &self.func.block(to).params;
         let given: Vec<Lanes> = args.iter().map(|arg| self.get(*arg, from)).collect();
-        let uniformities: Vec<Uniformity> = args.iter().map(|arg| self.uniformity.of(*arg)).collect();
-        let any = mask.as_ref().filter(|_| params.iter().any(|p| self.uniformity.of(*p) != Uniformity::Varying));
+        let uniformities: Vec<Uniformity> = args.iter().map(|arg| self.uniformity.get(*arg)).collect();
+        let any = mask.as_ref().filter(|_| params.iter().any(|p| self.uniformity.get(*p) != Uniformity::Varying));
         let any = any.map(|mask| self.any(mask));
         let mut new = Vec::new();
         for ((&param, lanes), uniformity) in params.iter().zip(given).zip(uniformities) {
@@ -415,7 +415,7 @@ impl<'v, 'm> Body<'v, 'm> {
         let mut results = Vec::new();
         for ((&value, result), uniformity) in values.iter().zip(&self.func.results).zip(self.uniformity.results()) {
             let lanes = self.get(value, block);
-            results.extend(self.packed(lanes, self.uniformity.of(value), result.ty, uniformity));
+            results.extend(self.packed(lanes, self.uniformity.get(value), result.ty, uniformity));
         }
         self.b.ret(results);
     }

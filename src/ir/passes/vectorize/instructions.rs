@@ -56,7 +56,7 @@ impl Body<'_, '_> {
     fn pure(&mut self, block: BlockId, inst: &Inst) {
         let [result] = inst.results[..] else { return };
         let ty = self.func.ty(result);
-        if self.uniformity.of(result) != Uniformity::Varying {
+        if self.uniformity.get(result) != Uniformity::Varying {
             let args: Vec<Value> = inst.args.iter().map(|a| self.first(*a, block)).collect();
             let first = self.b.op_as(inst.op.clone(), &args, ty);
             return self.keep(result, Lanes::First(first));
@@ -72,7 +72,7 @@ impl Body<'_, '_> {
         let ty = self.func.ty(*result);
         let slots = self.slots[slot.0 as usize].clone();
         let (index, result) = (*index, *result);
-        if self.uniformity.of(result) != Uniformity::Varying {
+        if self.uniformity.get(result) != Uniformity::Varying {
             let index = self.first(index, block);
             let first = self.b.op_as(Op::SlotLoad(slots[0]), &[index], ty);
             return self.keep(result, Lanes::First(first));
@@ -169,7 +169,7 @@ impl Body<'_, '_> {
         for (((&result, own), uniformity), types) in inst.results.iter().zip(&callee.results).zip(results).zip(types) {
             let values = values.by_ref().take(types.len()).collect();
             let lanes = self.unpacked(values, own.ty, uniformity);
-            let lanes = match self.uniformity.of(result) {
+            let lanes = match self.uniformity.get(result) {
                 Uniformity::Varying => Lanes::Each(self.expand(lanes, uniformity)),
                 Uniformity::Affine { .. } => lanes,
             };
@@ -181,7 +181,7 @@ impl Body<'_, '_> {
     /// A call of a function that has no other form: one for each lane.
     fn call_each(&mut self, block: BlockId, inst: &Inst) {
         let types: Vec<Type> = inst.results.iter().map(|r| self.func.ty(*r)).collect();
-        let is_varying = inst.results.iter().any(|r| self.uniformity.of(*r) == Uniformity::Varying);
+        let is_varying = inst.results.iter().any(|r| self.uniformity.get(*r) == Uniformity::Varying);
         let args: Vec<Vec<Value>> = inst.args.iter().map(|a| self.each(*a, block)).collect();
         let count = if is_varying { self.width } else { 1 };
         let call = |l: usize| {

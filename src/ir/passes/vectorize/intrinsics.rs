@@ -50,7 +50,7 @@ impl Body<'_, '_> {
             LaneIntrinsic::Shuffle => {
                 let by = second.map(|by| self.first(by, block));
                 let lanes = self.rotated(lanes, by, second);
-                let uniformity = self.uniformity.of(*result);
+                let uniformity = self.uniformity.get(*result);
                 let lanes = if uniformity.is_uniform() { Lanes::First(lanes[0]) } else { Lanes::Each(lanes) };
                 self.keep(*result, lanes);
                 return Ok(());
@@ -61,7 +61,7 @@ impl Body<'_, '_> {
             }
             LaneIntrinsic::Reduce(reduction) => self.reduced(&active, &lanes, reduction),
         };
-        let lanes = match self.uniformity.of(*result) {
+        let lanes = match self.uniformity.get(*result) {
             Uniformity::Varying => Lanes::Each(vec![value; self.width]),
             Uniformity::Affine { .. } => Lanes::First(value),
         };

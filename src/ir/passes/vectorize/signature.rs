@@ -79,12 +79,12 @@ impl Layout {
             for (lane, list) in lanes.iter_mut().enumerate() {
                 list.extend(match uniformity {
                     Uniformity::Varying if is_packed(ty) && self.width > 1 => {
-                        words.get(lane).map(|w| Const::of_bits(ty, &[*w]))
+                        words.get(lane).map(|w| Const::from_bits(ty, &[*w]))
                     }
                     Uniformity::Varying => own.get(lane).map(|c| (*c).clone()),
                     Uniformity::Affine { stride: 0, .. } => own.first().map(|c| (*c).clone()),
                     Uniformity::Affine { stride, .. } => {
-                        words.first().map(|w| Const::of_bits(ty, &[w.wrapping_add(stride.wrapping_mul(lane as u32))]))
+                        words.first().map(|w| Const::from_bits(ty, &[w.wrapping_add(stride.wrapping_mul(lane as u32))]))
                     }
                 });
             }

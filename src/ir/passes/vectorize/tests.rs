@@ -389,7 +389,7 @@ fn random_lanes(random: &mut Random, width: u32) -> (Vec<Uniformity>, Vec<Vec<Co
             let base = c.bits()[0];
             args[n] = match uniformity.is_uniform() {
                 true => c.clone(),
-                false => Const::of_bits(c.ty(), &[base.wrapping_add(stride * l as u32)]),
+                false => Const::from_bits(c.ty(), &[base.wrapping_add(stride * l as u32)]),
             };
         }
         uniformity

@@ -71,7 +71,7 @@ impl Check<'_> {
                 let a = self.expr(*a)?;
                 // A cast to a type of numbers takes arrays, too.
                 let ty = match ty.is_number() {
-                    true => self.body.node(a).ty.of(ty.scalar()),
+                    true => self.body.node(a).ty.with_scalar(ty.scalar()),
                     false => ty.clone(),
                 };
                 let node = self.converted(a, &ty)?;
@@ -110,7 +110,7 @@ impl Check<'_> {
             }
             UnaryOp::Neg => {
                 let ty = match ty.scalar().fixed() {
-                    Some(fixed) => ty.of(Scalar::Fixed(fixed.negated())),
+                    Some(fixed) => ty.with_scalar(Scalar::Fixed(fixed.negated())),
                     None => ty,
                 };
                 if let NodeKind::Constant(values) = &self.body.node(a).kind {
@@ -174,7 +174,7 @@ impl Check<'_> {
             }),
             _ => Scalar::Float,
         };
-        let ty = shape.of(scalar);
+        let ty = shape.with_scalar(scalar);
         if let Some(values) = self.folded(op, a, b, scalar) {
             // A constant that no register holds is kept in as many digits as one does.
             return self.constant(&values, &ty, span);
@@ -292,7 +292,7 @@ impl Check<'_> {
         }
         let b = self.as_scalar(b, Scalar::Float)?;
         let class = self.body.node(b).class;
-        let inverse = self.add(NodeKind::Inverse(b), y.of(Scalar::Float), class, span);
+        let inverse = self.add(NodeKind::Inverse(b), y.with_scalar(Scalar::Float), class, span);
         if let NodeKind::Constant(values) = &self.body.node(a).kind
             && values[..] == [1.0]
         {
@@ -349,7 +349,7 @@ impl Check<'_> {
             _ => (self.as_fixed(a)?, self.as_fixed(b)?),
         };
         let class = self.class_of(&[condition, a, b]);
-        Ok(self.add(NodeKind::Choose(condition, a, b), x.of(common), class, span))
+        Ok(self.add(NodeKind::Choose(condition, a, b), x.with_scalar(common), class, span))
     }
 
     fn array(&mut self, list: &[ExprId], span: Span) -> Checked<NodeId> {
@@ -454,7 +454,7 @@ impl Check<'_> {
     }
 
     /// The place that an expression names, to be assigned to: a variable or an element of one.
-    pub(super) fn place(&mut self, e: ExprId) -> Checked<Place> {
+    pub(super) fn place(&mut self, e: ExprId) -> Checked<LValue> {
         let span = self.ast.expr(e).span;
         let (array, indices) = self.indices(e)?;
         let ExprKind::Name(name) = &self.ast.expr(array).kind else {
@@ -475,17 +475,17 @@ impl Check<'_> {
             let d = Diagnostic::error(format!("an element of the uniform array `{name}` is chosen by a varying index"));
             return self.error(d.at(span, "may differ from sample to sample"));
         }
-        Ok(Place { variable, ty: ty.element(indices.len()), indices })
+        Ok(LValue { variable, ty: ty.element(indices.len()), indices })
     }
 
     /// The value of a place that is being changed.
-    fn old_value(&mut self, place: &Place, span: Span) -> NodeId {
+    fn old_value(&mut self, place: &LValue, span: Span) -> NodeId {
         let class = self.body.variable(place.variable).class;
         self.add(NodeKind::Old, place.ty.clone(), class, span)
     }
 
     /// Gives a place a new value that is made of the old one.
-    fn changed(&mut self, place: Place, new: NodeId, gives_old: bool, span: Span) -> Checked<NodeId> {
+    fn changed(&mut self, place: LValue, new: NodeId, gives_old: bool, span: Span) -> Checked<NodeId> {
         let new = self.converted(new, &place.ty)?;
         self.check_class(place.variable, new, span)?;
         let (ty, class) = (place.ty.clone(), self.body.variable(place.variable).class);

@@ -32,7 +32,7 @@ impl Check<'_> {
         let node = self.body.node(id);
         if let NodeKind::Constant(values) = &node.kind {
             let (values, span, dims) = (values.clone(), node.span, node.ty.clone());
-            return self.constant(&values, &dims.of(to), span);
+            return self.constant(&values, &dims.with_scalar(to), span);
         }
         match to {
             Scalar::Fixed(fixed) => self.trim(id, fixed),
@@ -44,7 +44,7 @@ impl Check<'_> {
         if node.ty.scalar() == to {
             return Ok(id);
         }
-        let (ty, class, span) = (node.ty.of(to), node.class, node.span);
+        let (ty, class, span) = (node.ty.with_scalar(to), node.class, node.span);
         Ok(self.add(NodeKind::Convert(id), ty, class, span))
     }
 
@@ -83,7 +83,7 @@ impl Check<'_> {
         let (a, b) = (self.as_scalar(a, Scalar::Float)?, self.as_scalar(b, Scalar::Float)?);
         let node = &mut self.body.nodes[id.0 as usize];
         node.kind = NodeKind::Binary(op, a, b);
-        node.ty = node.ty.of(Scalar::Float);
+        node.ty = node.ty.with_scalar(Scalar::Float);
         node.exact = node.ty.clone();
         Ok(())
     }
@@ -149,6 +149,6 @@ impl Check<'_> {
 
     fn set_scalar(&mut self, id: NodeId, scalar: Scalar) {
         let node = &mut self.body.nodes[id.0 as usize];
-        node.ty = node.ty.of(scalar);
+        node.ty = node.ty.with_scalar(scalar);
     }
 }

@@ -133,7 +133,7 @@ impl Lowerer<'_> {
     pub(super) fn value_as(&mut self, id: NodeId, to: Scalar) -> Vec<Value> {
         let node = self.body.node(id);
         if let NodeKind::Constant(values) = &node.kind {
-            return self.constants(values, &node.ty.of(to));
+            return self.constants(values, &node.ty.with_scalar(to));
         }
         let values = self.value(id);
         self.converted(values, &node.ty, to)
@@ -147,7 +147,7 @@ impl Lowerer<'_> {
         }
         let numbers = self.numbers(&values);
         let made: Vec<Value> = numbers.into_iter().map(|v| self.number_as(v, from, to)).collect();
-        self.packed(&made, &ty.of(to))
+        self.packed(&made, &ty.with_scalar(to))
     }
 
     fn number_as(&mut self, v: Value, from: Scalar, to: Scalar) -> Value {
@@ -305,7 +305,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn indices_of(&mut self, place: &Place) -> Vec<Index> {
+    fn indices_of(&mut self, place: &LValue) -> Vec<Index> {
         place.indices.iter().map(|&i| self.index(i)).collect()
     }
 
@@ -375,7 +375,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn write_place(&mut self, place: &Place, indices: &[Index], values: &[Value]) {
+    fn write_place(&mut self, place: &LValue, indices: &[Index], values: &[Value]) {
         if indices.is_empty() {
             return self.write_variable(place.variable, values);
         }
@@ -387,7 +387,7 @@ impl Lowerer<'_> {
 
     // --- calls ---
 
-    fn call(&mut self, number: usize, args: &[NodeId], places: &[Option<Place>]) -> Vec<Value> {
+    fn call(&mut self, number: usize, args: &[NodeId], places: &[Option<LValue>]) -> Vec<Value> {
         let callee = &self.file.functions[number];
         let mut values: Vec<Value> = args.iter().flat_map(|&a| self.value(a)).collect();
         let reads: Vec<&'static str> = callee.body.iter().flat_map(|b| &b.reads).copied().collect();

@@ -160,7 +160,7 @@ impl Lowerer<'_> {
 
     /// Floats, packed as a type of floats would be, as numbers of a type.
     pub(super) fn floats_as(&mut self, values: &[Value], ty: &Type) -> Vec<Value> {
-        let floats = ty.of(Scalar::Float);
+        let floats = ty.with_scalar(Scalar::Float);
         let packed = match values.len() == floats.values().len() {
             true => values.to_vec(),
             false => self.packed(values, &floats),
@@ -178,7 +178,7 @@ impl Lowerer<'_> {
             self.textures.insert(id, *name);
             return;
         }
-        let floats = variable.ty.of(Scalar::Float);
+        let floats = variable.ty.with_scalar(Scalar::Float);
         let mut values = match values.len() == floats.values().len() {
             true => values,
             false => self.packed(&values, &floats),

@@ -5,7 +5,7 @@ use super::*;
 fn errors(source: &str) -> String {
     let mut sources = SourceMap::new();
     let file = sources.add("test.pfman", None, source);
-    match compile(&mut sources, file, &Options::default()) {
+    match compile(&mut sources, file, &FrontEndOptions::default()) {
         Ok(_) => panic!("it compiles: {source}"),
         Err(d) => d.render(&sources),
     }

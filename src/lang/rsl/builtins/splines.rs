@@ -79,7 +79,7 @@ const CUBICS: [&Cubic; 6] = [
 
 impl Cubic {
     /// The basis of that name; Catmull–Rom's for names that there are not.
-    fn of_name(name: &str) -> &'static Cubic {
+    fn named(name: &str) -> &'static Cubic {
         CUBICS.iter().find(|c| c.name == name).copied().unwrap_or(&CATMULL_ROM)
     }
 
@@ -130,7 +130,7 @@ fn constant_text(b: &FunctionBuilder, value: Value) -> Option<Arc<str>> {
 /// A curve whose basis is named by the first argument.
 fn named(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let basis = match constant_text(b, args[0]) {
-        Some(name) => Basis::Known(Cubic::of_name(&name)),
+        Some(name) => Basis::Known(Cubic::named(&name)),
         None => Basis::Asked("", args[0]),
     };
     curve(b, &basis, &args[1..])
@@ -140,7 +140,7 @@ fn named(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 fn named_floats(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     match constant_text(b, args[0]) {
         Some(name) => match name.strip_prefix(SOLVE) {
-            Some(name) => solve(b, &Basis::Known(Cubic::of_name(name)), &args[1..]),
+            Some(name) => solve(b, &Basis::Known(Cubic::named(name)), &args[1..]),
             None => named(b, args),
         },
         None => either(b, args),

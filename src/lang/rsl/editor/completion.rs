@@ -5,7 +5,7 @@
 //! does not parse.
 
 use super::View;
-use super::cursor::{Cursor, Place, cursor};
+use super::cursor::{Cursor, CursorContext, cursor};
 use super::hover::{self, Description};
 use super::symbol::shader_at;
 use crate::editor::{Completion, CompletionKind};
@@ -45,22 +45,22 @@ pub fn completion(view: View<'_>, offset: usize) -> Vec<Completion> {
     let Cursor { place, .. } = cursor(view.text(), &view.tokens, offset);
     let mut list = List { view, items: Vec::new() };
     match place {
-        Place::Text => {}
-        Place::Directive => DIRECTIVES.iter().for_each(|d| list.word(d, "")),
-        Place::DirectiveArgument => list.macros(offset),
-        Place::Top => {
+        CursorContext::Text => {}
+        CursorContext::Directive => DIRECTIVES.iter().for_each(|d| list.word(d, "")),
+        CursorContext::DirectiveArgument => list.macros(offset),
+        CursorContext::Top => {
             SHADER_WORDS.iter().filter_map(|(word, kind)| Some((word, (*kind)?))).for_each(|w| list.shader(w.0, w.1));
             list.types();
             list.word("void", reference::keyword("void").unwrap_or_default());
             list.macros(offset);
         }
-        Place::Parameters => {
+        CursorContext::Parameters => {
             list.types();
             QUALIFIERS.iter().for_each(|q| list.word(q, reference::keyword(q).unwrap_or_default()));
             list.functions();
             list.macros(offset);
         }
-        Place::Body => {
+        CursorContext::Body => {
             let shader = shader_at(view, offset);
             list.variables(offset, shader);
             list.functions();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The kind of text around the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CursorContext {
     /// Within a comment or a string.
     Text,
     /// Directly after the `#` of a directive.
@@ -43,7 +43,7 @@ pub struct OpenCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// The kind of text.
-    pub place: Place,
+    pub place: CursorContext,
     /// The kind of shader, within one.
     pub shader: Option<ShaderKind>,
     /// The innermost call around it.
@@ -53,7 +53,7 @@ pub struct Cursor {
 /// Looks at the tokens before `offset`. A word that ends there is still being written and counts
 /// for nothing.
 pub fn cursor(text: &str, tokens: &[RawToken], offset: usize) -> Cursor {
-    let mut state = State::default();
+    let mut state = ScanState::default();
     let mut gap = 0;
     for t in tokens {
         let (start, end) = (t.span.start as usize, t.span.end as usize);
@@ -88,7 +88,7 @@ struct Paren {
 }
 
 #[derive(Default)]
-struct State<'a> {
+struct ScanState<'a> {
     braces: usize,
     parens: Vec<Paren>,
     shader: Option<ShaderKind>,
@@ -99,7 +99,7 @@ struct State<'a> {
     previous: Option<&'a RawToken>,
 }
 
-impl<'a> State<'a> {
+impl<'a> ScanState<'a> {
     fn token(&mut self, t: &'a RawToken) {
         let first_of_line = self.line_empty || !self.started;
         self.started = true;
@@ -156,14 +156,14 @@ impl<'a> State<'a> {
 
     fn finish(self, in_text: bool) -> Cursor {
         let place = match self.directive {
-            _ if in_text => Place::Text,
-            1 => Place::Directive,
-            2.. => Place::DirectiveArgument,
-            0 if self.braces > 0 => Place::Body,
-            0 if !self.parens.is_empty() => Place::Parameters,
-            0 => Place::Top,
+            _ if in_text => CursorContext::Text,
+            1 => CursorContext::Directive,
+            2.. => CursorContext::DirectiveArgument,
+            0 if self.braces > 0 => CursorContext::Body,
+            0 if !self.parens.is_empty() => CursorContext::Parameters,
+            0 => CursorContext::Top,
         };
-        let call = self.parens.last().filter(|_| place == Place::Body);
+        let call = self.parens.last().filter(|_| place == CursorContext::Body);
         let call = call.and_then(|p| {
             let (name, span) = p.name.clone()?;
             Some(OpenCall { name, span, argument: p.commas })
@@ -193,25 +193,25 @@ mod tests {
     #[test]
     fn places_are_told_apart() {
         for (text, place) in [
-            ("|", Place::Top),
-            ("surf|", Place::Top),
-            ("surface s(|", Place::Parameters),
-            ("surface s(float x = 1; |", Place::Parameters),
-            ("surface s() { |", Place::Body),
-            ("surface s() { if (x) { y } |", Place::Body),
-            ("surface s() { } |", Place::Top),
-            ("#|", Place::Directive),
-            ("x\n# de|", Place::Directive),
-            ("#ifdef A|", Place::DirectiveArgument),
-            ("#define A {\n|", Place::Top),
-            ("// com|ment", Place::Text),
-            ("/* a // */ |", Place::Top),
-            ("// a /* \n|", Place::Top),
-            ("/* com|ment", Place::Text),
-            ("/* a */ // b |", Place::Text),
-            ("surface s() { point \"wor|ld\"", Place::Text),
-            ("surface s() { point \"world\"|", Place::Body),
-            ("surface s() { a = b /| c", Place::Body),
+            ("|", CursorContext::Top),
+            ("surf|", CursorContext::Top),
+            ("surface s(|", CursorContext::Parameters),
+            ("surface s(float x = 1; |", CursorContext::Parameters),
+            ("surface s() { |", CursorContext::Body),
+            ("surface s() { if (x) { y } |", CursorContext::Body),
+            ("surface s() { } |", CursorContext::Top),
+            ("#|", CursorContext::Directive),
+            ("x\n# de|", CursorContext::Directive),
+            ("#ifdef A|", CursorContext::DirectiveArgument),
+            ("#define A {\n|", CursorContext::Top),
+            ("// com|ment", CursorContext::Text),
+            ("/* a // */ |", CursorContext::Top),
+            ("// a /* \n|", CursorContext::Top),
+            ("/* com|ment", CursorContext::Text),
+            ("/* a */ // b |", CursorContext::Text),
+            ("surface s() { point \"wor|ld\"", CursorContext::Text),
+            ("surface s() { point \"world\"|", CursorContext::Body),
+            ("surface s() { a = b /| c", CursorContext::Body),
         ] {
             assert_eq!(at(text).place, place, "{text}");
         }

@@ -10,7 +10,7 @@ use super::analysis::{self, Analysis};
 use super::ast::Definition;
 use super::nothing_defined;
 use crate::editor::{Completion, Document, Hover, Signatures, Symbol, SymbolKind, Text};
-use crate::language::Options;
+use crate::language::FrontEndOptions;
 use crate::preprocess::Include;
 use crate::registry;
 use shadewright_base::text::diagnostics::Diagnostics;
@@ -20,9 +20,9 @@ use std::path::Path;
 
 /// Analyzes a text. One that is named as a file to compile, rather than to include, must define
 /// something.
-pub fn analyze(sources: &mut SourceMap, file: FileId, options: &Options) -> Analysis {
+pub fn analyze(sources: &mut SourceMap, file: FileId, options: &FrontEndOptions) -> Analysis {
     let mut analysis = analysis::analyze(sources, file, options);
-    let is_shader = sources.get(file).is_some_and(|f| registry::of_path(Path::new(&f.name)).is_some());
+    let is_shader = sources.get(file).is_some_and(|f| registry::for_path(Path::new(&f.name)).is_some());
     if is_shader && analysis.definitions.is_empty() && !analysis.diagnostics.has_errors() {
         analysis.diagnostics.push(nothing_defined(file));
     }

@@ -9,10 +9,10 @@ use crate::rsl::reference;
 /// The signatures of the innermost call around an offset.
 pub fn signatures(view: View<'_>, offset: usize) -> Option<Signatures> {
     let call = cursor(view.text(), &view.tokens, offset).call?;
-    Some(Signatures { list: of_call(view, &call), argument: call.argument })
+    Some(Signatures { list: call_signatures(view, &call), argument: call.argument })
 }
 
-fn of_call(view: View<'_>, call: &OpenCall) -> Vec<Signature> {
+fn call_signatures(view: View<'_>, call: &OpenCall) -> Vec<Signature> {
     if let Some((word, forms)) = reference::LIGHT_STATEMENTS.iter().find(|s| *s.0 == *call.name) {
         let text = reference::keyword(word).unwrap_or_default();
         return forms.iter().map(|params| statement(word, params, text)).collect();

@@ -159,7 +159,7 @@ impl Body<'_, '_> {
                 let place = match &expr.kind {
                     ExprKind::Index(place) => self.place(place)?,
                     ExprKind::Name(name) => {
-                        self.place(&Place::variable(Ident { name: name.clone(), span: expr.span }))?
+                        self.place(&LValue::variable(Ident { name: name.clone(), span: expr.span }))?
                     }
                     _ => return Err(Poison),
                 };
@@ -220,7 +220,7 @@ impl Body<'_, '_> {
     }
 
     /// Finds a place and computes its indices.
-    pub(super) fn place(&mut self, place: &Place) -> Lower<Located> {
+    pub(super) fn place(&mut self, place: &LValue) -> Lower<Located> {
         let Ident { name, span } = &place.name;
         let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, *span) };
         if var.absent {

@@ -70,13 +70,13 @@ impl Body<'_, '_> {
         }
         let callee = self.callee(e, f, args, wanted)?;
         if let Callee::Builtin(builtin) = callee
-            && let Some(call) = PointCloudCall::of(builtin)
+            && let Some(call) = PointCloudCall::from_builtin(builtin)
         {
             let positional = self.cx.program.arguments(callee, args).unwrap_or_default().positional.len();
             return self.point_cloud_call(call, f, args, positional);
         }
         if let Callee::Builtin(builtin) = callee
-            && let Some(baked) = BakedLight::of(builtin)
+            && let Some(baked) = BakedLight::from_builtin(builtin)
             && let Some((file, rest)) = self.ast().without_pairs(args, &FILE_PAIRS)
         {
             return self.baked_or_traced(e, f, callee, baked, file, &rest);
@@ -324,7 +324,7 @@ impl Body<'_, '_> {
     /// The variable here that a function within this one names `extern`.
     pub(super) fn captured(&mut self, variable: &Decl, f: &Ident) -> Lower<Located> {
         let name = Ident { name: variable.name.name.clone(), span: f.span };
-        let place = self.place(&Place::variable(name))?;
+        let place = self.place(&LValue::variable(name))?;
         if place.ty == variable.ty {
             return Ok(place);
         }
@@ -337,7 +337,7 @@ impl Body<'_, '_> {
     pub(super) fn output_argument(&mut self, arg: ExprId, f: &Ident) -> Lower<Located> {
         let span = self.span(arg);
         match &self.ast().expr(arg).kind {
-            ExprKind::Name(name) => self.place(&Place::variable(Ident { name: name.clone(), span })),
+            ExprKind::Name(name) => self.place(&LValue::variable(Ident { name: name.clone(), span })),
             ExprKind::Index(place) => self.place(place),
             _ => {
                 let d = Diagnostic::error(format!("an output argument of `{}` must be a variable", f.name));
@@ -503,14 +503,15 @@ impl Body<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Options, compile};
+    use super::super::super::{FrontEndOptions, compile};
     use shadewright_base::text::source::SourceMap;
 
     /// All messages about a file.
     fn messages(source: &str) -> String {
         let mut sources = SourceMap::new();
         let file = sources.add("t.sl", None, source);
-        let diags = compile(&mut sources, file, &Options::default()).map_or_else(|errors| errors, |unit| unit.warnings);
+        let diags =
+            compile(&mut sources, file, &FrontEndOptions::default()).map_or_else(|errors| errors, |unit| unit.warnings);
         diags.render(&sources)
     }
 

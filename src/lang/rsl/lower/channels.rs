@@ -7,7 +7,7 @@ use super::*;
 /// The name of a texture with a channel after it.
 pub(super) enum TextureName {
     String(ExprId),
-    Variable(Place),
+    Variable(LValue),
 }
 
 impl Body<'_, '_> {
@@ -22,7 +22,7 @@ impl Body<'_, '_> {
             ExprKind::Index(place) => {
                 let (&channel, indices) = place.indices.split_last()?;
                 let is_name = self.scopes.find(&place.name.name)?.ty.indexed(indices.len()) == Some(SourceType::String);
-                let variable = Place { indices: indices.to_vec(), ..place.clone() };
+                let variable = LValue { indices: indices.to_vec(), ..place.clone() };
                 is_name.then_some((TextureName::Variable(variable), channel))
             }
             _ => None,

@@ -58,7 +58,7 @@ impl Body<'_, '_> {
         let is_constant = |name: &str| self.scopes.find(name).is_none();
         let place = match &self.ast().expr(e).kind {
             ExprKind::Name(name) if !is_constant(name) => {
-                Some(Place::variable(Ident { name: name.clone(), span: self.span(e) }))
+                Some(LValue::variable(Ident { name: name.clone(), span: self.span(e) }))
             }
             ExprKind::Index(place) => Some(place.clone()),
             _ => None,
@@ -93,7 +93,7 @@ impl Body<'_, '_> {
             [e, ..] => match &self.ast().expr(*e).kind {
                 ExprKind::Name(name) => {
                     let name = Ident { name: name.clone(), span: self.span(*e) };
-                    Some(self.place(&Place::variable(name))?)
+                    Some(self.place(&LValue::variable(name))?)
                 }
                 ExprKind::Index(place) => Some(self.place(&place.clone())?),
                 _ => {

@@ -162,7 +162,7 @@ impl<'a> Body<'_, 'a> {
         let values = values.into_iter().collect::<Lower<Vec<_>>>()?;
         self.at(self.span(e));
         if values.len() == 16 {
-            return Ok(Typed { value: matrices::of_numbers(&mut self.b, &values), ty: SourceType::Matrix, class });
+            return Ok(Typed { value: matrices::from_numbers(&mut self.b, &values), ty: SourceType::Matrix, class });
         }
         Ok(Typed { value: self.b.compose(&values), ty, class })
     }
@@ -422,7 +422,7 @@ impl<'a> Body<'_, 'a> {
         self.cx.report(d.hint(format!("declare `{name}` as `varying`")));
     }
 
-    fn assignment(&mut self, op: Option<BinaryOp>, target: &Place, e: ExprId, span: Span) -> Lower<Typed> {
+    fn assignment(&mut self, op: Option<BinaryOp>, target: &LValue, e: ExprId, span: Span) -> Lower<Typed> {
         if self.scopes.find(&target.name.name).is_none() {
             let _: Lower<Typed> = self.value(e, None);
         }

@@ -33,7 +33,7 @@ pub(super) enum PointCloudCall {
 
 impl PointCloudCall {
     /// The one of that name.
-    pub fn of(builtin: &Builtin) -> Option<Self> {
+    pub fn from_builtin(builtin: &Builtin) -> Option<Self> {
         match builtin.name {
             "bake3d" => Some(Self::Bake3d),
             "bake" => Some(Self::Bake),
@@ -57,7 +57,7 @@ pub(super) struct BakedLight {
 
 impl BakedLight {
     /// The channels and the position of a function; `None` of other functions.
-    pub fn of(builtin: &Builtin) -> Option<Self> {
+    pub fn from_builtin(builtin: &Builtin) -> Option<Self> {
         let channels: &[&str] = match builtin.name {
             "occlusion" => &["_occlusion"],
             "indirectdiffuse" => &["_radiosity", "_indirectdiffuse"],
@@ -70,7 +70,7 @@ impl BakedLight {
 
 /// The options that the pairs of a call give, and the pairs that name channels.
 #[derive(Default)]
-struct Options {
+struct PointCloudOptions {
     radius: Option<Value>,
     radius_scale: Option<Value>,
     filter_radius: Option<Value>,
@@ -98,8 +98,8 @@ impl Body<'_, '_> {
     }
 
     /// The options among the pairs of a call, and its channels.
-    fn point_options(&mut self, pairs: &[ExprId]) -> Lower<Options> {
-        let mut options = Options::default();
+    fn point_options(&mut self, pairs: &[ExprId]) -> Lower<PointCloudOptions> {
+        let mut options = PointCloudOptions::default();
         for pair in pairs.chunks_exact(2) {
             let ExprKind::String(name) = self.ast().expr(pair[0]).kind.clone() else { continue };
             let number = |body: &mut Self| body.value_as(pair[1], SourceType::Float).map(|v| Some(v.value));

@@ -303,7 +303,7 @@ impl Flattening<'_> {
         });
         let restored = of_mesh.map(|(name, _)| {
             let value = self.add(ExprKind::Name(kept(name).name), span);
-            let place = Place::variable(Ident { name: name.into(), span });
+            let place = LValue::variable(Ident { name: name.into(), span });
             let assign = self.add(ExprKind::Assign(None, place, value), span);
             Stmt { kind: StmtKind::Expr(assign), span }
         });
@@ -328,7 +328,7 @@ impl Flattening<'_> {
     /// that shaders of that kind do not have.
     fn drop_impossible(&mut self, done: &mut Vec<Definition>, sure: usize) {
         std::mem::swap(&mut self.ast.definitions, done);
-        let effects = effects::of_definitions(self.ast);
+        let effects = effects::definition_effects(self.ast);
         std::mem::swap(&mut self.ast.definitions, done);
         let mut place = 0;
         done.retain(|d| {

@@ -16,7 +16,7 @@ use shadewright_ir::abi::ShaderKind;
 const MAKING: [&str; 2] = ["construct", "begin"];
 
 /// The name of something that belongs to the call.
-fn of_call(name: &str, span: Span) -> Ident {
+fn call_ident(name: &str, span: Span) -> Ident {
     Ident { name: format!("{ARROW}{name}").into(), span }
 }
 
@@ -54,7 +54,7 @@ impl Flattening<'_> {
         let span = shader.name.span;
         let mut exprs = Vec::new();
         if declared(&shader.body).any(|d| *d.name.name == *IS_COSHADER) {
-            let is = Place::variable(Ident { name: IS_COSHADER.into(), span });
+            let is = LValue::variable(Ident { name: IS_COSHADER.into(), span });
             let yes = self.add(ExprKind::Number(1.0), span);
             exprs.push(self.add(ExprKind::Assign(None, is, yes), span));
         }
@@ -71,9 +71,9 @@ impl Flattening<'_> {
         core.name.name = core_name(&shader.name.name, "").into();
         for d in declared(&shader.body).filter(|d| public.contains(&d.name.name) && !d.ty.is_array()) {
             let span = d.name.span;
-            let output = of_call(&d.name.name, span);
+            let output = call_ident(&d.name.name, span);
             let value = self.add(ExprKind::Name(d.name.name.clone()), span);
-            let give = self.add(ExprKind::Assign(None, Place::variable(output.clone()), value), span);
+            let give = self.add(ExprKind::Assign(None, LValue::variable(output.clone()), value), span);
             core.params.push(param(output, d.ty, true));
             core.body.push(Stmt { kind: StmtKind::Expr(give), span });
         }
@@ -92,15 +92,15 @@ impl Flattening<'_> {
         core.name = Ident { name: core_name(&shader.name.name, name).into(), span };
         let mut args = Vec::new();
         for p in method.declared() {
-            let name = of_call(&p.name.name, p.name.span);
+            let name = call_ident(&p.name.name, p.name.span);
             args.push(self.add(ExprKind::Name(name.name.clone()), span));
             core.params.push(param(name, p.ty, p.output));
         }
         let mut call = self.add(ExprKind::Call(method.name.clone(), args), span);
         if method.result != SourceType::Void {
-            let value = of_call("", span);
+            let value = call_ident("", span);
             core.params.push(param(value.clone(), method.result, true));
-            call = self.add(ExprKind::Assign(None, Place::variable(value), call), span);
+            call = self.add(ExprKind::Assign(None, LValue::variable(value), call), span);
         }
         core.body.push(Stmt { kind: StmtKind::Expr(call), span });
         core

@@ -32,7 +32,7 @@ pub(super) fn is_about_coshaders(kind: &ExprKind) -> bool {
 impl Flattening<'_> {
     /// Rewrites an expression about co-shaders; `None` when it is not about them. The expressions
     /// below it join the list.
-    pub(super) fn of_coshaders(
+    pub(super) fn flatten_coshaders(
         &mut self,
         kind: &ExprKind,
         span: Span,
@@ -95,7 +95,7 @@ impl Flattening<'_> {
     pub(super) fn method_of(
         &mut self,
         question: CoShaderQuery,
-        place: &Place,
+        place: &LValue,
         f: &Ident,
         args: &[ExprId],
     ) -> Flat<ExprKind> {
@@ -108,23 +108,23 @@ impl Flattening<'_> {
     }
 
     /// True if a method is called that is not of the class itself.
-    pub(super) fn is_own(&self, place: &Place) -> bool {
+    pub(super) fn is_own(&self, place: &LValue) -> bool {
         *place.name.name == *THIS && place.members.is_empty() && place.indices.is_empty() && self.class.is_some()
     }
 
     /// The member of another shader that a place names: a variable that holds a handle, and one
     /// name after it.
-    pub(super) fn member_of(&mut self, place: &Place) -> Flat<Option<ExprKind>> {
+    pub(super) fn member_of(&mut self, place: &LValue) -> Flat<Option<ExprKind>> {
         let [member] = &place.members[..] else { return Ok(None) };
         let is_handle = |b: &Binding| b.shape.is_none() && b.ty.is_some_and(|ty| ty.element() == SourceType::String);
-        if self.of_class(place).is_some() || !self.lookup(&place.name.name).is_some_and(is_handle) {
+        if self.class_binding(place).is_some() || !self.lookup(&place.name.name).is_some_and(is_handle) {
             return Ok(None);
         }
         if !place.indices.is_empty() {
             let d = Diagnostic::error("elements of a member of another shader are not available");
             return self.error(d.at(member.name.span, "an element of it").hint("assign it to a variable first"));
         }
-        let holder = Place { name: place.name.clone(), members: Vec::new(), indices: member.indices.clone() };
+        let holder = LValue { name: place.name.clone(), members: Vec::new(), indices: member.indices.clone() };
         let kind = self.value_of_part(&holder, place.name.span)?;
         let shader = self.add(kind, place.name.span);
         let name = Ident { name: Call::For(CoShaderQuery::Member).named(&member.name.name), span: member.name.span };
@@ -159,7 +159,7 @@ impl Flattening<'_> {
     }
 
     /// The statement that fills an array with shaders.
-    pub(super) fn fill(&mut self, array: &Place, ty: SourceType, listed: Listed, span: Span) -> Stmt {
+    pub(super) fn fill(&mut self, array: &LValue, ty: SourceType, listed: Listed, span: Span) -> Stmt {
         let stmt = |kind| Stmt { kind, span };
         let ident = |name: &str| Ident { name: name.into(), span };
         let mut list = Vec::new();
@@ -183,11 +183,11 @@ impl Flattening<'_> {
                 let name = self.add(ExprKind::Name(array.name.name.clone()), span);
                 self.add(ExprKind::Call(ident("push"), vec![name, shader]), span)
             } else {
-                let element = Place { indices: vec![counter(self)], ..array.clone() };
+                let element = LValue { indices: vec![counter(self)], ..array.clone() };
                 self.add(ExprKind::Assign(None, element, shader), span)
             };
             let one = self.number(1.0, span);
-            let step = self.add(ExprKind::Assign(Some(BinaryOp::Add), Place::variable(ident(COUNTER)), one), span);
+            let step = self.add(ExprKind::Assign(Some(BinaryOp::Add), LValue::variable(ident(COUNTER)), one), span);
             let body = stmt(StmtKind::Block(vec![stmt(StmtKind::Expr(take)), stmt(StmtKind::Expr(step))]));
             list.push(stmt(StmtKind::While(goes_on, Box::new(body))));
         }

@@ -78,7 +78,7 @@ struct Binding {
 /// A place whose members were looked up.
 struct Part {
     /// The place in the flat tree; of a struct, the name that its members' names begin with.
-    place: Place,
+    place: LValue,
     /// The struct that lies there, or whose array does.
     shape: Option<usize>,
 }
@@ -127,9 +127,9 @@ impl Flattening<'_> {
     }
 
     /// Looks the members of a place up, quietly: the struct whose member the last of them is.
-    fn owner(&self, place: &Place) -> Option<usize> {
+    fn owner(&self, place: &LValue) -> Option<usize> {
         let (_, before) = place.members.split_last()?;
-        let binding = match self.of_class(place) {
+        let binding = match self.class_binding(place) {
             Some(binding) => return if before.is_empty() { None } else { self.follow(binding, &before[1..]) },
             None => self.lookup(&place.name.name)?,
         };
@@ -141,29 +141,29 @@ impl Flattening<'_> {
     }
 
     /// The variable of the class that `this->x` names.
-    fn of_class(&self, place: &Place) -> Option<&Binding> {
+    fn class_binding(&self, place: &LValue) -> Option<&Binding> {
         let member = place.members.first().filter(|_| self.class.is_some() && *place.name.name == *THIS)?;
         self.scopes.first()?.get(&member.name.name)
     }
 
     /// True if a struct, or an array of them, lies at a place.
-    fn holds_struct(&self, place: &Place) -> bool {
+    fn holds_struct(&self, place: &LValue) -> bool {
         let binding = match (place.members.last(), self.owner(place)) {
             (Some(member), Some(owner)) => self.shapes[owner].member(&member.name.name).map(|m| &m.binding),
-            (Some(_), None) => self.of_class(place).filter(|_| place.members.len() == 1),
+            (Some(_), None) => self.class_binding(place).filter(|_| place.members.len() == 1),
             (None, _) => self.lookup(&place.name.name),
         };
         binding.is_some_and(|b| b.shape.is_some())
     }
 
     /// The place that an expression names, if a struct, or an array of them, lies there.
-    fn struct_place(&self, e: ExprId) -> Option<Place> {
+    fn struct_place(&self, e: ExprId) -> Option<LValue> {
         self.ast.place(e).filter(|place| self.holds_struct(place))
     }
 
     /// Looks the members of a place up.
-    fn part(&mut self, place: &Place) -> Flat<Part> {
-        let (binding, name, members) = match self.of_class(place) {
+    fn part(&mut self, place: &LValue) -> Flat<Part> {
+        let (binding, name, members) = match self.class_binding(place) {
             Some(binding) => (Some(binding), place.members[0].name.clone(), &place.members[1..]),
             None => (self.lookup(&place.name.name), place.name.clone(), &place.members[..]),
         };
@@ -190,7 +190,7 @@ impl Flattening<'_> {
         indices.extend_from_slice(&place.indices);
         indices.iter().for_each(|&e| self.expr(e));
         let name = Ident { name: text.into(), span };
-        Ok(Part { place: Place { name, members: Vec::new(), indices }, shape })
+        Ok(Part { place: LValue { name, members: Vec::new(), indices }, shape })
     }
 
     /// Checks that indices choose one struct.
@@ -233,7 +233,7 @@ impl Flattening<'_> {
     /// Takes one node of an expression apart; what is below it joins the list.
     fn one(&mut self, e: ExprId, list: &mut Vec<ExprId>) -> Flat<()> {
         let Expr { kind, span } = self.ast.expr(e).clone();
-        if let Some(kind) = self.of_coshaders(&kind, span, list)? {
+        if let Some(kind) = self.flatten_coshaders(&kind, span, list)? {
             self.ast.exprs[e.0 as usize].kind = kind;
             return Ok(());
         }
@@ -285,7 +285,7 @@ impl Flattening<'_> {
         self.class.as_ref().is_some_and(classes::Around::is_in_method)
     }
 
-    fn value_of_part(&mut self, place: &Place, span: Span) -> Flat<ExprKind> {
+    fn value_of_part(&mut self, place: &LValue, span: Span) -> Flat<ExprKind> {
         if let Some(member) = self.member_of(place)? {
             return Ok(member);
         }

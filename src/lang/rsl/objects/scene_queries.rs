@@ -56,7 +56,7 @@ impl Flattening<'_> {
     }
 
     /// The declared type of a variable, or of a member of one that holds a struct.
-    fn type_at(&self, place: &Place) -> Option<SourceType> {
+    fn type_at(&self, place: &LValue) -> Option<SourceType> {
         let declared = match place.members.last() {
             Some(member) => self.shapes[self.owner(place)?].member(&member.name.name)?.binding.ty,
             None => self.lookup(&place.name.name).and_then(|b| b.ty),
@@ -83,7 +83,7 @@ impl Flattening<'_> {
         let found = self.add(ExprKind::Name(q.found()), span);
         let value = self.add(ExprKind::Name(q.value()), span);
         let given = Ident { name: GIVEN.into(), span };
-        let give = self.add(ExprKind::Assign(None, Place::variable(given.clone()), value), span);
+        let give = self.add(ExprKind::Assign(None, LValue::variable(given.clone()), value), span);
         let give = Stmt { kind: StmtKind::Expr(give), span };
         let body = vec![
             Stmt { kind: StmtKind::If(vec![(found, give)], None), span },

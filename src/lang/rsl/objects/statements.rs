@@ -107,7 +107,7 @@ impl Flattening<'_> {
                 StmtKind::Expr(e)
             }
             StmtKind::Return(Some(e)) if let Some(shape) = self.result => {
-                let place = Place::variable(Ident { name: RESULT.into(), span });
+                let place = LValue::variable(Ident { name: RESULT.into(), span });
                 self.assign(&place, shape, e, span, out);
                 StmtKind::Return(None)
             }
@@ -220,7 +220,7 @@ impl Flattening<'_> {
                 };
                 init.iter().for_each(|&e| self.expr(e));
                 let name = Ident { name: self.bind(&d, None), ..d.name };
-                let (array, ty, of_variable) = (Place::variable(name.clone()), d.ty, d.name.span);
+                let (array, ty, of_variable) = (LValue::variable(name.clone()), d.ty, d.name.span);
                 flat.push(Decl { name, init, ..d });
                 if let Some(listed) = listed {
                     out.push(Stmt { kind: StmtKind::Declare(std::mem::take(&mut flat)), span });
@@ -239,7 +239,7 @@ impl Flattening<'_> {
                 Some(Ok(Source::Call(f, args))) => {
                     flat.extend(variables);
                     out.push(Stmt { kind: StmtKind::Declare(std::mem::take(&mut flat)), span });
-                    self.receive(&Place::variable(Ident { name, span: d.name.span }), shape, f, args, span, out);
+                    self.receive(&LValue::variable(Ident { name, span: d.name.span }), shape, f, args, span, out);
                 }
                 Some(Err(Wrong)) | None => flat.extend(variables),
             }
@@ -252,7 +252,7 @@ impl Flattening<'_> {
     /// A call that gives a struct to a place.
     fn receive(
         &mut self,
-        place: &Place,
+        place: &LValue,
         shape: usize,
         f: Ident,
         mut args: Vec<ExprId>,
@@ -265,7 +265,7 @@ impl Flattening<'_> {
     }
 
     /// A struct is assigned to a place.
-    fn assign(&mut self, place: &Place, shape: usize, value: ExprId, span: Span, out: &mut Vec<Stmt>) {
+    fn assign(&mut self, place: &LValue, shape: usize, value: ExprId, span: Span, out: &mut Vec<Stmt>) {
         // What is made of the variable's own members is made whole before it replaces them.
         let is_made = matches!(self.ast.expr(value).kind, ExprKind::Call(..)) && *place.name.name != *RESULT;
         let mut list = Vec::new();
@@ -277,7 +277,7 @@ impl Flattening<'_> {
                     let all = Decl::variable(name, SourceType::Float);
                     let mut new = self.variables(&all, NEW, shape);
                     new.iter_mut().zip(&values).for_each(|(d, e)| d.init = Some(*e));
-                    values = self.leaves(&Place::variable(all.name), shape);
+                    values = self.leaves(&LValue::variable(all.name), shape);
                     list.push(Stmt { kind: StmtKind::Declare(new), span });
                 }
                 for (place, value) in places.into_iter().zip(values) {

@@ -151,9 +151,9 @@ impl Flattening<'_> {
     }
 
     /// An expression for each of the variables that stand for the struct at a place.
-    pub(super) fn leaves(&mut self, place: &Place, shape: usize) -> Vec<ExprId> {
+    pub(super) fn leaves(&mut self, place: &LValue, shape: usize) -> Vec<ExprId> {
         let places = self.leaf_places(place, shape);
-        let kind = |place: Place| match place.indices.is_empty() {
+        let kind = |place: LValue| match place.indices.is_empty() {
             true => ExprKind::Name(place.name.name),
             false => ExprKind::Index(place),
         };
@@ -161,10 +161,10 @@ impl Flattening<'_> {
     }
 
     /// The places that stand for the struct at a place.
-    pub(super) fn leaf_places(&self, place: &Place, shape: usize) -> Vec<Place> {
+    pub(super) fn leaf_places(&self, place: &LValue, shape: usize) -> Vec<LValue> {
         let named = |leaf: &Decl| {
             let name = format!("{}->{}", place.name.name, leaf.name.name).into();
-            Place { name: Ident { name, ..place.name }, ..place.clone() }
+            LValue { name: Ident { name, ..place.name }, ..place.clone() }
         };
         self.shapes[shape].leaves.iter().map(named).collect()
     }

@@ -47,7 +47,7 @@ impl Parser<'_> {
     }
 
     /// The place that an expression names, when it can stand left of `=`.
-    fn place(&self, e: ExprId) -> Option<Place> {
+    fn place(&self, e: ExprId) -> Option<LValue> {
         let is_product = matches!(self.ast.expr(e).kind, ExprKind::Binary(..));
         self.ast.place(e).filter(|_| !is_product || !self.ast.structs.is_empty())
     }
@@ -163,7 +163,7 @@ impl Parser<'_> {
     /// A variable, or what is chosen from it by indices, members and methods.
     fn name_or_part(&mut self, name: Ident) -> Parse<ExprId> {
         let start = name.span;
-        let mut place = Place::variable(name);
+        let mut place = LValue::variable(name);
         loop {
             if self.cursor.accept("[") {
                 place.indices.push(self.expr()?);

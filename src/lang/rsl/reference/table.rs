@@ -7,7 +7,7 @@
 //! functions say the same.
 
 use super::super::analysis::{Signature, analyze, predefined};
-use super::super::{Options, lexer};
+use super::super::{FrontEndOptions, lexer};
 use super::{function, keyword, shader, variable};
 use shadewright_base::text::source::SourceMap;
 use shadewright_ir::abi::ShaderKind;
@@ -204,7 +204,7 @@ const UNSUPPORTED_OF_LANGUAGE: [(&str, &str); 5] = [
 
 /// How much of a function there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SupportLevel {
     /// All.
     Done,
     /// All but this.
@@ -215,22 +215,22 @@ pub enum State {
     Missing,
 }
 
-impl State {
+impl SupportLevel {
     /// One word for it.
     pub fn word(self) -> &'static str {
         match self {
-            State::Done => "done",
-            State::Partly(_) => "partly",
-            State::Unsupported(_) => "left out",
-            State::Missing => "missing",
+            SupportLevel::Done => "done",
+            SupportLevel::Partly(_) => "partly",
+            SupportLevel::Unsupported(_) => "left out",
+            SupportLevel::Missing => "missing",
         }
     }
 
     /// The missing part, or the reason.
     pub fn reason(self) -> Option<&'static str> {
         match self {
-            State::Partly(why) | State::Unsupported(why) => Some(why),
-            State::Done | State::Missing => None,
+            SupportLevel::Partly(why) | SupportLevel::Unsupported(why) => Some(why),
+            SupportLevel::Done | SupportLevel::Missing => None,
         }
     }
 }
@@ -243,7 +243,7 @@ pub struct Entry {
     /// The name.
     pub name: String,
     /// How much of it there is.
-    pub state: State,
+    pub state: SupportLevel,
     /// How it is called; functions that differ in their results alone share a line.
     pub signatures: Vec<String>,
     /// The description of the function.
@@ -259,7 +259,7 @@ pub fn unsupported(name: &str) -> Option<&'static str> {
 pub fn functions() -> Vec<Entry> {
     let mut sources = SourceMap::new();
     let file = sources.add("", None, "");
-    let known = analyze(&mut sources, file, &Options::default()).functions;
+    let known = analyze(&mut sources, file, &FrontEndOptions::default()).functions;
     let listed: BTreeSet<&str> = SECTIONS.iter().flat_map(|s| s.1).copied().collect();
     let others = known.keys().filter(|name| !listed.contains(&***name)).map(|name| ("More", name.to_string()));
     let sections = SECTIONS.iter().flat_map(|&(section, names)| names.iter().map(move |n| (section, n.to_string())));
@@ -272,10 +272,10 @@ fn entry(section: &'static str, name: String, known: &BTreeMap<Arc<str>, Vec<Sig
     let text = function(&name).or_else(|| keyword(&name));
     let there = overloads.is_some() || text.is_some();
     let state = match (there, unsupported(&name), PARTLY.iter().find(|p| p.0 == name)) {
-        (true, _, Some(partly)) => State::Partly(partly.1),
-        (true, _, None) => State::Done,
-        (false, Some(why), _) => State::Unsupported(why),
-        (false, None, _) => State::Missing,
+        (true, _, Some(partly)) => SupportLevel::Partly(partly.1),
+        (true, _, None) => SupportLevel::Done,
+        (false, Some(why), _) => SupportLevel::Unsupported(why),
+        (false, None, _) => SupportLevel::Missing,
     };
     let signatures = overloads.map_or(Vec::new(), |list| joined(list));
     let text = text.unwrap_or_default();
@@ -415,7 +415,7 @@ mod tests {
             text.match_indices(name)
                 .any(|(at, _)| behind(at) && before(at).is_none_or(|c| !c.is_alphanumeric() && c != '_'))
         };
-        let there = functions().into_iter().filter(|e| matches!(e.state, State::Done | State::Partly(_)));
+        let there = functions().into_iter().filter(|e| matches!(e.state, SupportLevel::Done | SupportLevel::Partly(_)));
         let untested: Vec<String> = there.map(|e| e.name).filter(|name| !is_called(name)).collect();
         assert!(untested.is_empty(), "{untested:?}");
     }
@@ -438,10 +438,10 @@ mod tests {
     fn no_function_is_left_out_that_there_is() {
         let all = functions();
         for (name, why) in UNSUPPORTED {
-            assert!(all.iter().any(|e| e.name == name && e.state == State::Unsupported(why)), "{name}");
+            assert!(all.iter().any(|e| e.name == name && e.state == SupportLevel::Unsupported(why)), "{name}");
         }
         for (name, what) in PARTLY {
-            assert!(all.iter().any(|e| e.name == name && e.state == State::Partly(what)), "{name}");
+            assert!(all.iter().any(|e| e.name == name && e.state == SupportLevel::Partly(what)), "{name}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Habits of shaders that were written for other compilers.
 
-use super::super::{Options, compile};
+use super::super::{FrontEndOptions, compile};
 use super::{compile_text, unit};
 use shadewright_base::text::source::SourceMap;
 
@@ -148,7 +148,7 @@ fn components_in_an_open_current_space_are_reported_once() {
     let mut sources = SourceMap::new();
     let text = "surface s() { point q = transform(\"object\", P); Ci = ycomp(q) + ycomp(P) + P[0] + xcomp(N); }";
     let file = sources.add("s.sl", None, text);
-    let options = Options { current_is_open: true, ..Options::default() };
+    let options = FrontEndOptions { current_is_open: true, ..FrontEndOptions::default() };
     let text = compile(&mut sources, file, &options).expect("a unit").warnings.render(&sources);
     assert!(text.contains("a component of `P` is read in the current space"), "{text}");
     assert_eq!(text.matches("warning").count(), 1, "{text}");
@@ -191,7 +191,8 @@ fn a_header_that_is_included_twice_defines_its_functions_once() {
     let text = "#include \"half.h\"\n#include \"half.h\"\nsurface s() { Ci = half(u); }";
     let mut sources = SourceMap::new();
     let file = sources.add("s.sl", Some(&folder.path().join("s.sl")), text);
-    let unit = compile(&mut sources, file, &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)));
+    let unit =
+        compile(&mut sources, file, &FrontEndOptions::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     assert_eq!(unit.functions.len(), 1);
 }
 

@@ -31,7 +31,7 @@ impl Body<'_> {
             }
             _ => {
                 let number = self.b.call(library::name("texture.float"), args, &[ir::Type::F32])[0];
-                self.of_float(number)
+                self.float_value(number)
             }
         }))
     }

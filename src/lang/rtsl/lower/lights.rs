@@ -177,7 +177,7 @@ impl<'a> Body<'a> {
         let is_nearer = self.b.lt(t, before);
         let is_hit = self.b.and(is_ahead, is_nearer);
         let now = self.b.select(is_hit, t, before);
-        let now = self.of_float(now);
+        let now = self.float_value(now);
         self.write_local(&nearest, now);
         Ok(Typed { ty: Type::BOOL, parts: vec![is_hit], known: None })
     }
@@ -198,6 +198,6 @@ impl<'a> Body<'a> {
             self.b.write(place, drawn);
             drawn = moves_up;
         }
-        Ok(self.of_float(drawn))
+        Ok(self.float_value(drawn))
     }
 }

@@ -81,8 +81,9 @@ impl Body<'_> {
             _ => return None,
         };
         let pairs = l.into_iter().zip(r);
-        let parts = pairs
-            .map(|(x, y)| if scalar == Scalar::Int { self.of_integers(op, x, y) } else { self.of_floats(op, x, y) });
+        let parts = pairs.map(|(x, y)| {
+            if scalar == Scalar::Int { self.integer_operator(op, x, y) } else { self.float_operator(op, x, y) }
+        });
         Some(Typed { ty: Type::Basic(ty), parts: parts.collect(), known: None })
     }
 
@@ -96,7 +97,7 @@ impl Body<'_> {
         types.into_iter().map(|ty| wide(self, ty)).collect()
     }
 
-    fn of_floats(&mut self, op: BinaryOp, x: Value, y: Value) -> Value {
+    fn float_operator(&mut self, op: BinaryOp, x: Value, y: Value) -> Value {
         match op {
             BinaryOp::Add => self.b.add(x, y),
             BinaryOp::Sub => self.b.sub(x, y),
@@ -108,7 +109,7 @@ impl Body<'_> {
         }
     }
 
-    fn of_integers(&mut self, op: BinaryOp, x: Value, y: Value) -> Value {
+    fn integer_operator(&mut self, op: BinaryOp, x: Value, y: Value) -> Value {
         match op {
             BinaryOp::Add => self.b.iadd(x, y),
             BinaryOp::Sub => self.b.isub(x, y),

@@ -228,7 +228,7 @@ impl Body<'_> {
 
     fn set_hit_distance(&mut self, distance: Value) {
         if let Some(local) = self.state.get("rt_HitDistance").cloned() {
-            let distance = self.of_float(distance);
+            let distance = self.float_value(distance);
             self.write_local(&local, distance);
         }
     }

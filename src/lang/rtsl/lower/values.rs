@@ -121,7 +121,7 @@ impl<'a> Body<'a> {
     }
 
     /// A float that the IR has.
-    pub(super) fn of_float(&self, value: Value) -> Typed {
+    pub(super) fn float_value(&self, value: Value) -> Typed {
         Typed { ty: Type::FLOAT, parts: vec![value], known: None }
     }
 

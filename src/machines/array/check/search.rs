@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 
 /// The contents of the nodes and the links.
 #[derive(Clone, Hash)]
-pub struct State {
+pub struct NetworkState {
     nodes: Vec<Node>,
     /// Messages on the way, by sender and direction.
     links: Vec<[Option<Item>; 4]>,
@@ -29,7 +29,7 @@ pub enum Detection {
     On,
 }
 
-impl State {
+impl NetworkState {
     /// The start: nodes have rays to emit, and with detection a round has begun.
     pub fn start(example: &Example, network: &Network, detection: Detection) -> Self {
         let count = example.layout.nodes() as u16;
@@ -111,7 +111,7 @@ fn children(network: &Network, node: u16) -> impl Iterator<Item = Direction> + '
 }
 
 /// True if a node has something to emit, to make or to send for which there is no buffer.
-fn refuses(example: &Example, network: &Network, state: &State) -> bool {
+fn refuses(example: &Example, network: &Network, state: &NetworkState) -> bool {
     state.nodes.iter().enumerate().any(|(index, node)| {
         let link = |direction| {
             let other = network.neighbor(index as u16, direction)?;
@@ -123,7 +123,7 @@ fn refuses(example: &Example, network: &Network, state: &State) -> bool {
     })
 }
 
-fn successors(example: &Example, network: &Network, state: &State, next: &mut Vec<State>) {
+fn successors(example: &Example, network: &Network, state: &NetworkState, next: &mut Vec<NetworkState>) {
     for (index, node) in state.nodes.iter().enumerate() {
         let mut step = |change: &mut dyn FnMut(&mut Node)| {
             let mut state = state.clone();
@@ -214,7 +214,7 @@ pub struct Report {
 }
 
 /// Visits every state. The end is that nothing is left, and with detection that this is announced.
-pub fn explore(example: &Example, network: &Network, start: State, detection: Detection) -> Report {
+pub fn explore(example: &Example, network: &Network, start: NetworkState, detection: Detection) -> Report {
     let mut known: HashMap<u128, u32> = HashMap::new();
     let mut before: Vec<Vec<u32>> = Vec::new();
     let mut frontier = VecDeque::new();

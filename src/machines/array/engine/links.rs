@@ -6,7 +6,7 @@
 use super::{Engine, Event, Load, Offer};
 use crate::array::config::{Links, Recovery};
 use crate::array::mapping::Direction;
-use crate::array::message::{CONTROL_WORDS, Kind, RECOVERY_WORDS, Results, SEQUENCE_WORDS, words};
+use crate::array::message::{CONTROL_WORDS, MessageKind, RECOVERY_WORDS, Results, SEQUENCE_WORDS, words};
 use crate::array::protocol::Tally;
 use crate::array::reliable::Taken;
 use crate::array::statistics::Ending;
@@ -56,7 +56,7 @@ impl<O: Operations> Engine<'_, O> {
         let number = site.senders[port].number();
         let mut size = words(item.kind, self.config.link.results);
         // A hit for its shader: t, u, v and the polygon instead of three colors.
-        let is_short = item.kind == Kind::Result && self.config.link.results == Results::Short;
+        let is_short = item.kind == MessageKind::Result && self.config.link.results == Results::Short;
         size += u32::from(is_short && self.world.load.way == Way::Answers);
         size += match (self.config.reliability.links, self.config.reliability.recovery) {
             (_, Recovery::On) => RECOVERY_WORDS,

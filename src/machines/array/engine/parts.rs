@@ -42,7 +42,7 @@ pub(super) enum Job {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passing {
     pub item: Item,
-    pub found: Found,
+    pub found: IntersectionResult,
     /// From the time at which the unit can take another ray until the result.
     pub rest: Picoseconds,
     /// The memory's time that others had taken when the ray began, and how much of what they took
@@ -54,7 +54,7 @@ pub(super) struct Passing {
 
 /// The result of an intersection unit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct IntersectionResult {
     pub crossing: Crossing,
     pub cells: u32,
 }
@@ -88,8 +88,8 @@ pub(super) struct Site {
     pub job: Option<Job>,
     pub unit: Option<Passing>,
     /// Rays whose results are not known yet, and those that wait for the processor.
-    pub draining: VecDeque<(Item, Found)>,
-    pub found: VecDeque<(Item, Found)>,
+    pub draining: VecDeque<(Item, IntersectionResult)>,
+    pub found: VecDeque<(Item, IntersectionResult)>,
     pub sending: [Option<Load>; 4],
     /// Control messages that wait, and for which link.
     pub control: Vec<(Direction, Control)>,
@@ -137,7 +137,7 @@ pub(super) struct Times {
 
 impl Times {
     /// The times of a configuration.
-    pub fn of(config: &Config) -> Self {
+    pub fn new(config: &Config) -> Self {
         let node = &config.node;
         Self {
             route: picoseconds(node.route),

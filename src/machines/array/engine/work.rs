@@ -1,8 +1,8 @@
 //! The processor and the intersection unit of a node.
 
-use super::{Engine, Event, Found, Job, Passing};
+use super::{Engine, Event, IntersectionResult, Job, Passing};
 use crate::array::config::{NextRay, Recovery};
-use crate::array::message::{Item, Kind};
+use crate::array::message::{Item, MessageKind};
 use crate::array::protocol::{Crossing, Part, Placed, Rays};
 use crate::array::recovery::WHOLE;
 use crate::array::routes::buddy;
@@ -40,8 +40,8 @@ impl<O: Operations> Engine<'_, O> {
         if !site.node.arrived.is_empty() {
             let task = site.node.begin_arrived(0);
             let work = match task.item.kind {
-                Kind::Result | Kind::Copy if task.item.to == node => self.times.deliver,
-                Kind::MapRequest if task.item.to == node => self.times.look_up,
+                MessageKind::Result | MessageKind::Copy if task.item.to == node => self.times.deliver,
+                MessageKind::MapRequest if task.item.to == node => self.times.look_up,
                 _ => 0,
             };
             return Some((Job::Task(task), self.times.route + work));
@@ -49,7 +49,7 @@ impl<O: Operations> Engine<'_, O> {
         let (network, world) = (&self.network, &self.world);
         if let Some(position) = site.node.records.iter().position(|r| site.node.can_make(network, world, r)) {
             let task = site.node.begin_record(world, position);
-            let is_hit = task.item.part == 0 && world.load.rays[task.item.ray as usize].kind == Kind::Vision;
+            let is_hit = task.item.part == 0 && world.load.rays[task.item.ray as usize].kind == MessageKind::Vision;
             let shade = if is_hit && world.load.way == Way::Results { self.times.shade } else { 0 };
             return Some((Job::Task(task), self.times.make + shade));
         }
@@ -61,7 +61,7 @@ impl<O: Operations> Engine<'_, O> {
         let task = site.node.begin_emission(item);
         let begun = u64::from(self.is_root(item.ray));
         self.sites[usize::from(node)].open += begun;
-        self.made(Kind::New);
+        self.made(MessageKind::New);
         self.note(node, &item, Happening::Emitted);
         Some((Job::Task(task), self.times.emit))
     }
@@ -103,7 +103,7 @@ impl<O: Operations> Engine<'_, O> {
                 }
                 let placed = self.sites[usize::from(node)].node.finish(&self.network, &self.world, task);
                 // Of a record it can be delivered only the result that it makes.
-                let kind = if task.is_record { Kind::Result } else { task.item.kind };
+                let kind = if task.is_record { MessageKind::Result } else { task.item.kind };
                 self.placed(node, &Item { kind, ..task.item }, placed);
             }
         }
@@ -116,16 +116,16 @@ impl<O: Operations> Engine<'_, O> {
     fn count_part(&mut self, node: u16, record: &Item) {
         let Some(part) = self.world.part(record.ray, record.part) else { return };
         let (kind, ray) = match part {
-            Part::LookUp(_) => (Kind::MapRequest, record.ray),
-            Part::Result => (Kind::Result, record.ray),
+            Part::LookUp(_) => (MessageKind::MapRequest, record.ray),
+            Part::Result => (MessageKind::Result, record.ray),
             Part::Ray(ray) => (self.world.kind(ray), ray),
         };
         self.made(kind);
-        if kind == Kind::MapRequest {
-            self.made(Kind::MapReply);
+        if kind == MessageKind::MapRequest {
+            self.made(MessageKind::MapReply);
         }
         self.statistics.nodes[usize::from(node)].hits +=
-            u64::from(record.part == 0 && self.world.kind(record.ray) == Kind::Vision);
+            u64::from(record.part == 0 && self.world.kind(record.ray) == MessageKind::Vision);
         self.note(node, &Item { kind, ray, ..*record }, Happening::Made);
     }
 
@@ -138,7 +138,7 @@ impl<O: Operations> Engine<'_, O> {
         self.note(node, item, Happening::Shown);
         let ray = &self.world.load.rays[item.ray as usize];
         let sample = ray.sample;
-        if item.kind == Kind::Copy {
+        if item.kind == MessageKind::Copy {
             self.ledger.copied(sample);
             return;
         }
@@ -172,8 +172,8 @@ impl<O: Operations> Engine<'_, O> {
     fn send_copy(&mut self, node: u16, item: &Item) {
         let other = buddy(&self.network.layout, self.world.first_owner(self.world.load.rays[item.ray as usize].sample));
         let Some(to) = other.map(|n| self.network.routes.host(n)).filter(|&n| n != node) else { return };
-        self.made(Kind::Copy);
-        let copy = Item { kind: Kind::Copy, to, ..*item };
+        self.made(MessageKind::Copy);
+        let copy = Item { kind: MessageKind::Copy, to, ..*item };
         self.sites[usize::from(node)].node.replace(&self.network, &self.world, copy);
     }
 
@@ -223,7 +223,7 @@ impl<O: Operations> Engine<'_, O> {
     }
 
     /// A ray's way through the cells of a node, and the unit's part of it.
-    fn visit(&mut self, node: u16, item: &Item) -> (Found, Passage) {
+    fn visit(&mut self, node: u16, item: &Item) -> (IntersectionResult, Passage) {
         let ray = &self.world.load.rays[item.ray as usize];
         let times = (&self.unit_times, self.config.unit.bound);
         let network = &self.network;
@@ -232,11 +232,11 @@ impl<O: Operations> Engine<'_, O> {
         let counts = &mut self.statistics.nodes[usize::from(node)];
         counts.rays += 1;
         let enters = self.world.entry(item.ray).is_some_and(|(cell, _)| cell == item.cell);
-        counts.entered += u64::from(item.generation == 0 && item.kind == Kind::Vision && enters);
+        counts.entered += u64::from(item.generation == 0 && item.kind == MessageKind::Vision && enters);
         counts.cells += u64::from(visit.cells);
         counts.tests += visit.passage.counts.tests;
         self.statistics.unit.add(&visit.passage.counts);
-        let is_shadow = item.kind == Kind::Shadow;
+        let is_shadow = item.kind == MessageKind::Shadow;
         let crossing = match visit.end {
             VisitEnd::Next(cell) => Crossing::Next(cell),
             VisitEnd::Hit(_) if is_shadow && !self.world.follows(item.ray) => Crossing::Gone,
@@ -251,6 +251,6 @@ impl<O: Operations> Engine<'_, O> {
             };
             self.statistics.mismatches += u64::from(!agrees);
         }
-        (Found { crossing, cells: visit.cells }, visit.passage)
+        (IntersectionResult { crossing, cells: visit.cells }, visit.passage)
     }
 }

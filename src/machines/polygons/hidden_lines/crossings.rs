@@ -1,7 +1,7 @@
 //! Lines in which polygons cross each other. The hardware, which takes edges and polygons as
 //! unrelated, does not find these; §3.4 proposes to compute them beforehand.
 
-use super::edges::Kind;
+use super::edges::EdgeKind;
 use super::host::{HiddenLineError, Line};
 use super::weld::Mesh;
 use crate::polygons::model::Model;
@@ -63,7 +63,7 @@ pub fn crossings(
                 continue;
             }
             let object = model.polygons.get(first.polygon.source as usize).map_or(0, |polygon| polygon.object);
-            lines.extend(crossing(first, second).map(|ends| Line { ends, object, kind: Kind::Crossing }));
+            lines.extend(crossing(first, second).map(|ends| Line { ends, object, kind: EdgeKind::Crossing }));
             if found.load(std::sync::atomic::Ordering::Relaxed) > limit {
                 break;
             }
@@ -115,7 +115,7 @@ mod tests {
     fn found(quads: &[(u32, Quad)]) -> Vec<Line> {
         let config = Config::parse("[drawing]\nintersections = true").expect("a configuration");
         let host = Host::new(&model(quads), &config).expect("a small scene");
-        host.lines.into_iter().filter(|line| line.kind == Kind::Crossing).collect()
+        host.lines.into_iter().filter(|line| line.kind == EdgeKind::Crossing).collect()
     }
 
     #[test]

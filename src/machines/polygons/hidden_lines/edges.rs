@@ -10,7 +10,7 @@ use glam::DVec3;
 
 /// Why a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum EdgeKind {
     /// An edge of one polygon only.
     Boundary,
     /// An edge between a polygon that the eye sees from one side, and one that it sees from the other.
@@ -23,9 +23,10 @@ pub enum Kind {
     Crossing,
 }
 
-impl Kind {
+impl EdgeKind {
     /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::Boundary, Kind::Silhouette, Kind::Crease, Kind::Facet, Kind::Crossing];
+    pub const ALL: [EdgeKind; 5] =
+        [EdgeKind::Boundary, EdgeKind::Silhouette, EdgeKind::Crease, EdgeKind::Facet, EdgeKind::Crossing];
 }
 
 /// A line of the scene.
@@ -36,7 +37,7 @@ pub struct Edge {
     /// The object that it belongs to.
     pub object: u32,
     /// Why it is drawn.
-    pub kind: Kind,
+    pub kind: EdgeKind,
 }
 
 /// Faces at an edge that leave it in the same direction, as the cosine of the angle between them:
@@ -80,9 +81,9 @@ fn directions([from, to]: [DVec3; 2], centers: impl Iterator<Item = DVec3>) -> V
 }
 
 /// Why an edge is drawn that these faces leave, if it is.
-fn kind([from, to]: [DVec3; 2], faces: &[DVec3], eye: DVec3, style: &Style) -> Option<Kind> {
+fn kind([from, to]: [DVec3; 2], faces: &[DVec3], eye: DVec3, style: &Style) -> Option<EdgeKind> {
     let &[first, second] = faces else {
-        return Some(if faces.len() < 2 { Kind::Boundary } else { Kind::Crease });
+        return Some(if faces.len() < 2 { EdgeKind::Boundary } else { EdgeKind::Crease });
     };
     // Continuing each other, they leave in opposite directions.
     let bend = (-first.dot(second)).clamp(-1.0, 1.0).acos().to_degrees();
@@ -90,16 +91,16 @@ fn kind([from, to]: [DVec3; 2], faces: &[DVec3], eye: DVec3, style: &Style) -> O
         return None;
     }
     if bend > style.crease {
-        return Some(Kind::Crease);
+        return Some(EdgeKind::Crease);
     }
     // The plane through the eye and the edge has both faces on one side.
     let plane = (to - from).cross(eye - from).normalize_or_zero();
     let sides = [plane.dot(first), plane.dot(second)];
     let edge_on = sides.iter().any(|side| side.abs() < EDGE_ON);
     if edge_on || sides[0] * sides[1] > 0.0 {
-        return Some(Kind::Silhouette);
+        return Some(EdgeKind::Silhouette);
     }
-    (style.edges == Edges::All).then_some(Kind::Facet)
+    (style.edges == Edges::All).then_some(EdgeKind::Facet)
 }
 
 #[cfg(test)]
@@ -109,9 +110,9 @@ mod tests {
     use super::super::weld::weld;
     use super::*;
 
-    fn kinds(model: &Model, text: &str) -> Vec<Kind> {
+    fn kinds(model: &Model, text: &str) -> Vec<EdgeKind> {
         let config = Config::parse(text).expect("a configuration");
-        let mut kinds: Vec<Kind> =
+        let mut kinds: Vec<EdgeKind> =
             edges(model, &weld(model, 1e-6), &config.drawing).iter().map(|edge| edge.kind).collect();
         kinds.sort_unstable();
         kinds
@@ -120,20 +121,20 @@ mod tests {
     #[test]
     fn a_cube_has_twelve_creases() {
         let model = model(&cube(0, [0.0, 0.0, 5.0], 1.0));
-        assert_eq!(kinds(&model, ""), [Kind::Crease; 12]);
+        assert_eq!(kinds(&model, ""), [EdgeKind::Crease; 12]);
     }
 
     #[test]
     fn two_polygons_in_one_plane_have_no_edge_between_them() {
-        assert_eq!(kinds(&model(&roof(0.0)), "[drawing]\nedges = \"all\""), [Kind::Boundary; 6]);
+        assert_eq!(kinds(&model(&roof(0.0)), "[drawing]\nedges = \"all\""), [EdgeKind::Boundary; 6]);
     }
 
     #[test]
     fn a_small_bend_is_a_facet_and_a_large_one_a_crease() {
         let all = "[drawing]\nedges = \"all\"";
-        assert_eq!(kinds(&model(&roof(0.1)), all)[6..], [Kind::Facet]);
-        assert_eq!(kinds(&model(&roof(0.1)), ""), [Kind::Boundary; 6]);
-        assert_eq!(kinds(&model(&roof(0.5)), "")[6..], [Kind::Crease]);
+        assert_eq!(kinds(&model(&roof(0.1)), all)[6..], [EdgeKind::Facet]);
+        assert_eq!(kinds(&model(&roof(0.1)), ""), [EdgeKind::Boundary; 6]);
+        assert_eq!(kinds(&model(&roof(0.5)), "")[6..], [EdgeKind::Crease]);
         assert_eq!(kinds(&model(&roof(0.5)), "[drawing]\ncrease = 80").len(), 6);
     }
 
@@ -146,13 +147,13 @@ mod tests {
                 *corner = [corner[0] + 2.0, 5.0 - corner[2], corner[1] + 5.0];
             }
         }
-        assert_eq!(kinds(&model(&turned), "")[6..], [Kind::Silhouette]);
+        assert_eq!(kinds(&model(&turned), "")[6..], [EdgeKind::Silhouette]);
     }
 
     #[test]
     fn a_polygon_that_is_there_twice_has_the_edges_of_one() {
         let mut twice = roof(0.1);
         twice.extend(roof(0.1));
-        assert_eq!(kinds(&model(&twice), ""), [Kind::Boundary; 6]);
+        assert_eq!(kinds(&model(&twice), ""), [EdgeKind::Boundary; 6]);
     }
 }

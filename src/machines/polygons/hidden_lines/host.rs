@@ -3,7 +3,7 @@
 
 use super::config::Config;
 use super::crossings::crossings;
-use super::edges::{Edge, Kind, edges};
+use super::edges::{Edge, EdgeKind, edges};
 use super::planes::{Planes, Segment};
 use super::space::Space;
 use super::weld::{Mesh, weld};
@@ -40,7 +40,7 @@ pub struct Line {
     /// The object that it belongs to.
     pub object: u32,
     /// Why it is drawn.
-    pub kind: Kind,
+    pub kind: EdgeKind,
 }
 
 /// A scene as the host sends it.
@@ -96,7 +96,7 @@ impl Host {
         };
         lines.retain(|line| !is_point(line));
         let segments = lines.iter().map(place).collect();
-        let drawn = lines.iter().filter(|line| line.kind != Kind::Crossing).count();
+        let drawn = lines.iter().filter(|line| line.kind != EdgeKind::Crossing).count();
         Ok(Self { space, polygons, planes, lines, segments, unseen: all - drawn })
     }
 }

@@ -40,7 +40,7 @@ mod weld;
 
 pub use config::{Background, Color, Config, DEFAULT_TEXT, Edges, Hardware, Hidden, Limits, Numbers, Style};
 pub use drawing::{Drawing, Group, Parts};
-pub use edges::Kind;
+pub use edges::EdgeKind;
 pub use host::{HiddenLineError, MOST_LINES, MOST_POLYGONS};
 pub use processors::Counts;
 pub use raster::image;

@@ -55,7 +55,7 @@ pub enum Format {
 
 impl Format {
     /// The format of a setting: 0 is exact.
-    pub fn of(bits: u32) -> Self {
+    pub fn with_bits(bits: u32) -> Self {
         if bits == 0 { Self::Exact } else { Self::Bits(bits.clamp(8, 24)) }
     }
 

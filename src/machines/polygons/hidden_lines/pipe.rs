@@ -43,7 +43,7 @@ impl Processor {
 
 /// A processor and its times, in ticks.
 #[derive(Clone, Copy, Debug)]
-pub struct Stage {
+pub struct PipelineStage {
     processor: Processor,
     /// When it can begin to receive.
     free: u64,
@@ -62,7 +62,7 @@ pub struct Stage {
     ended: u64,
 }
 
-impl Stage {
+impl PipelineStage {
     fn new(processor: Processor) -> Self {
         let counts = Counts::default();
         Self { processor, free: 0, ready: 0, counts, waited: 0, idle: 0, sent: 0, began: None, ended: 0 }
@@ -97,20 +97,20 @@ pub fn passes(planes: &Planes, processors: usize) -> Vec<Range<usize>> {
 }
 
 /// The processors of a pass: a clean-up processor after so many planes, and some at the end.
-pub fn stages(planes: &Planes, pass: Range<usize>, hardware: &Hardware) -> Vec<Stage> {
+pub fn stages(planes: &Planes, pass: Range<usize>, hardware: &Hardware) -> Vec<PipelineStage> {
     let mut stages = Vec::new();
     let mut held = 0;
     for polygon in planes.occluders.get(pass).unwrap_or(&[]) {
-        let all = planes.of(polygon);
+        let all = planes.get(polygon);
         for (number, &plane) in all.iter().enumerate() {
-            stages.push(Stage::new(Processor::Plane(PlaneProcessor::new(plane, number + 1 == all.len()))));
+            stages.push(PipelineStage::new(Processor::Plane(PlaneProcessor::new(plane, number + 1 == all.len()))));
             held += 1;
             if held % hardware.plane_processors_per_chip == 0 {
-                stages.push(Stage::new(Processor::Cleanup(CleanupProcessor::default())));
+                stages.push(PipelineStage::new(Processor::Cleanup(CleanupProcessor::default())));
             }
         }
     }
-    let tail = (0..hardware.tail).map(|_| Stage::new(Processor::Cleanup(CleanupProcessor::default())));
+    let tail = (0..hardware.tail).map(|_| PipelineStage::new(Processor::Cleanup(CleanupProcessor::default())));
     stages.extend(tail);
     stages
 }
@@ -128,7 +128,7 @@ pub struct Times {
 
 /// Sends messages through the processors, to the display.
 pub fn run(
-    stages: &mut [Stage],
+    stages: &mut [PipelineStage],
     messages: impl Iterator<Item = Message>,
     segments: &[Segment],
     format: Format,
@@ -225,8 +225,8 @@ mod tests {
     }
 
     /// Ticks until the last message has arrived: in each, all transfers that can begin do.
-    fn clocked(stages: &[Stage], messages: Vec<Message>, segments: &[Segment], format: Format) -> u64 {
-        let start = |stage: &Stage| {
+    fn clocked(stages: &[PipelineStage], messages: Vec<Message>, segments: &[Segment], format: Format) -> u64 {
+        let start = |stage: &PipelineStage| {
             let counts = Counts::default();
             Clocked { processor: stage.processor, counts, queue: VecDeque::new(), receives: None }
         };

@@ -80,7 +80,7 @@ pub struct Planes {
 
 impl Planes {
     /// The planes of a polygon.
-    pub fn of(&self, occluder: &Occluder) -> &[Plane] {
+    pub fn get(&self, occluder: &Occluder) -> &[Plane] {
         let first = occluder.first as usize;
         self.planes.get(first..first + occluder.count as usize).unwrap_or(&[])
     }

@@ -1,7 +1,7 @@
 //! The report on a scene on the hidden-line pipeline.
 
 use super::config::Config;
-use super::edges::Kind;
+use super::edges::EdgeKind;
 use super::numbers::Ratio;
 use super::processors::{Intersection, Message};
 use super::simulate::{SECTIONS, Simulation, Timing, bits, plane_bits};
@@ -59,7 +59,7 @@ fn scene(simulation: &Simulation, model: &Model) -> Section {
         ("facets", "facets"),
         ("crossings", "crossings"),
     ];
-    for (kind, (key, label)) in Kind::ALL.into_iter().zip(KEYS) {
+    for (kind, (key, label)) in EdgeKind::ALL.into_iter().zip(KEYS) {
         entries.push(entry(key, label, simulation.lines[kind as usize], "lines"));
     }
     entries.push(entry("unseen", "unseen edges", simulation.unseen, "outside the image, or seen as a point"));

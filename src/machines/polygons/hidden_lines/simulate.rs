@@ -4,7 +4,7 @@ use super::config::Config;
 use super::display::Display;
 use super::drawing::{Drawing, Parts, draw};
 use super::host::{HiddenLineError, Host};
-use super::pipe::{Stage, passes, run, stages};
+use super::pipe::{PipelineStage, passes, run, stages};
 use super::processors::{Counts, Intersection, Message};
 use super::variants::{Pipe, edge_pipe, polygon_pipe};
 use super::visibility::{Part, evaluate};
@@ -270,7 +270,7 @@ fn time(host: &Host, hidden: &[Vec<Part>], chosen: &[u32], config: &Config) -> T
 
 impl Timing {
     /// Adds what the processors of a pass did.
-    fn add(&mut self, stages: &[Stage]) {
+    fn add(&mut self, stages: &[PipelineStage]) {
         self.processors += stages.len() as u64;
         for (number, stage) in stages.iter().enumerate() {
             self.hops += stage.received();

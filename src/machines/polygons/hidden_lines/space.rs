@@ -32,7 +32,7 @@ impl Space {
         let forward = if w.length() > 1e-6 * z.length() { w } else { z }.normalize_or_zero();
         let scale = guard[0] / x.length().max(f64::MIN_POSITIVE);
         let steps = [scale * z.dot(forward), scale * w.dot(forward)];
-        let format = Format::of(numbers.bits);
+        let format = Format::with_bits(numbers.bits);
         Self { format, depths, guard, steps, guard_units: f64::from(numbers.guard_units) }
     }
 

@@ -40,7 +40,7 @@ pub fn edge_pipe(host: &Host, lines: &[u32]) -> Pipe {
         let (mut count, mut passed) = (1u64, 0u64);
         for number in near {
             let Some(polygon) = planes.occluders.get(number as usize) else { continue };
-            let Some(part) = hidden_by(planes.of(polygon), segment, format) else { continue };
+            let Some(part) = hidden_by(planes.get(polygon), segment, format) else { continue };
             pipe.received += count * (u64::from(number) + 1 - passed);
             passed = u64::from(number) + 1;
             hidden.push(part);
@@ -73,7 +73,7 @@ pub fn polygon_pipe(host: &Host, work: u32) -> Pipe {
         for occluder in &planes.occluders {
             pipe.received += pieces.len() as u64;
             if occluder.source != polygon.source && pieces.len() <= MOST_PIECES {
-                pieces = pieces.into_iter().flat_map(|piece| left_by(piece, occluder, planes.of(occluder))).collect();
+                pieces = pieces.into_iter().flat_map(|piece| left_by(piece, occluder, planes.get(occluder))).collect();
             }
         }
         pipe.arrived += pieces.len() as u64;
@@ -169,7 +169,7 @@ mod tests {
             let whole: Piece = polygon.vertices.iter().map(|v| host.space.place(v.position)).collect();
             let others = || host.planes.occluders.iter().filter(|o| o.source != polygon.source);
             let pieces = others().fold(vec![whole.clone()], |pieces, occluder| {
-                pieces.into_iter().flat_map(|piece| left_by(piece, occluder, host.planes.of(occluder))).collect()
+                pieces.into_iter().flat_map(|piece| left_by(piece, occluder, host.planes.get(occluder))).collect()
             });
             for _ in 0..200 {
                 // A point of a triangle of the polygon.
@@ -180,7 +180,7 @@ mod tests {
                 }
                 let point = whole[0] + a * (whole[k] - whole[0]) + b * (whole[k + 1] - whole[0]);
                 let is_behind = |plane: &Plane| plane.normal.dot(point) + plane.d < 0.0;
-                let is_hidden = others().any(|occluder| host.planes.of(occluder).iter().all(is_behind));
+                let is_hidden = others().any(|occluder| host.planes.get(occluder).iter().all(is_behind));
                 let covers = |piece: &Piece| {
                     let around = piece.iter().zip(piece.iter().cycle().skip(1));
                     let sides: Vec<f64> = around.map(|(p, q)| (q - p).xy().perp_dot((point - p).xy())).collect();

@@ -80,7 +80,7 @@ fn hidden_parts(segment: &Segment, planes: &Planes, format: Format, tiles: &Tile
     let mut parts: Vec<Part> = Vec::new();
     tiles.near(segment, planes, search, |number| {
         let polygon = planes.occluders.get(number as usize);
-        let part = polygon.and_then(|polygon| hidden_by(planes.of(polygon), segment, format));
+        let part = polygon.and_then(|polygon| hidden_by(planes.get(polygon), segment, format));
         if part == Some([0.0, 1.0]) {
             parts.clear();
         }
@@ -119,7 +119,7 @@ mod tests {
                 for (segment, culled) in host.segments.iter().zip(culled) {
                     let all = host.planes.occluders.iter();
                     let mut parts: Vec<Part> =
-                        all.filter_map(|o| hidden_by(host.planes.of(o), segment, format)).collect();
+                        all.filter_map(|o| hidden_by(host.planes.get(o), segment, format)).collect();
                     merge(&mut parts);
                     assert_eq!(culled, parts, "{bits} bits, {segment:?}");
                 }

@@ -265,7 +265,7 @@ fn draw(
         pixels: 0,
         shaded: 0,
     };
-    let sharing = Sharing::of(arrangement);
+    let sharing = Sharing::new(arrangement);
     let mut server = Server::default();
     let mut counts = vec![Count::default(); count];
     for part in parts {
@@ -285,7 +285,7 @@ fn draw(
                 let own = &mut counts[sharing.processor(column, row)];
                 own.pixels += 1;
                 let place = row as usize * columns + column as usize;
-                let depth = config.depth.of(depth);
+                let depth = config.depth.quantize(depth);
                 // The background is as far as the farthest depth, and behind it.
                 if depth < depths[place] || done.colors[place].is_none() {
                     depths[place] = depth;
@@ -319,7 +319,7 @@ struct Sharing {
 }
 
 impl Sharing {
-    fn of(arrangement: &Arrangement) -> Self {
+    fn new(arrangement: &Arrangement) -> Self {
         let count = arrangement.processors;
         let rows = 1 << (count.ilog2() / 2);
         match arrangement.pattern {
@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     fn sharing(processors: u32, pattern: Pattern) -> Sharing {
-        Sharing::of(&Arrangement { levels: 0, processors, pattern })
+        Sharing::new(&Arrangement { levels: 0, processors, pattern })
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub struct Depth {
 
 impl Depth {
     /// A depth from 0 to 1 in bits.
-    pub fn of(self, depth: f64) -> u32 {
+    pub fn quantize(self, depth: f64) -> u32 {
         let most = ((1u64 << self.bits) - 1) as f64;
         (depth.clamp(0.0, 1.0) * most).round() as u32
     }

@@ -30,7 +30,7 @@ use shadewright_image::{Image, SizeError};
 
 /// The designs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PriorModel {
     /// Fuchs (1977).
     Fuchs,
     /// Parke (1980).
@@ -43,9 +43,9 @@ pub enum Kind {
     Demeterscu,
 }
 
-impl Kind {
+impl PriorModel {
     /// All of them, in the order of the table of hardware models.
-    pub fn all() -> impl Iterator<Item = Kind> {
+    pub fn all() -> impl Iterator<Item = PriorModel> {
         MODELS.iter().filter_map(|model| match model.simulator {
             Simulator::Polygons(PolygonSimulator::Prior(kind)) => Some(kind),
             _ => None,
@@ -62,9 +62,9 @@ impl Kind {
         let (fuchs, parke) = (config.fuchs, config.parke);
         let pattern = fuchs.pattern;
         match self {
-            Kind::Fuchs => Some(Arrangement { levels: 0, processors: fuchs.processors, pattern }),
-            Kind::Parke => Some(Arrangement { levels: parke.processors.ilog2(), processors: 1, pattern }),
-            Kind::Hybrid => {
+            PriorModel::Fuchs => Some(Arrangement { levels: 0, processors: fuchs.processors, pattern }),
+            PriorModel::Parke => Some(Arrangement { levels: parke.processors.ilog2(), processors: 1, pattern }),
+            PriorModel::Hybrid => {
                 let levels = parke.levels.min(fuchs.processors.ilog2());
                 Some(Arrangement { levels, processors: fuchs.processors >> levels, pattern })
             }
@@ -88,7 +88,7 @@ pub enum Costs {
 #[derive(Clone, Debug)]
 pub struct Simulation {
     /// The design.
-    pub kind: Kind,
+    pub kind: PriorModel,
     /// The image, opaque and linear.
     pub image: Image,
     /// Polygons that the host sent, of those of the model.
@@ -101,7 +101,7 @@ pub struct Simulation {
 ///
 /// # Errors
 /// When the image's size is out of range.
-pub fn simulate(model: &Model, kind: Kind, config: &Config) -> Result<Simulation, SizeError> {
+pub fn simulate(model: &Model, kind: PriorModel, config: &Config) -> Result<Simulation, SizeError> {
     let (size, background) = (model.view.size, model.background);
     let screen = screen_polygons(model, |polygon, corner| polygon.colors[corner]);
     let polygons = screen.len() as u64;
@@ -111,7 +111,7 @@ pub fn simulate(model: &Model, kind: Kind, config: &Config) -> Result<Simulation
             let (image, costs) = blocks::run(&raster(), size, background, &arrangement, config)?;
             (image, Costs::Blocks(arrangement, costs))
         }
-        (Kind::Demeterscu, None) => {
+        (PriorModel::Demeterscu, None) => {
             let (image, costs) = stream::run(&raster(), size, background, config)?;
             (image, Costs::Stream(costs))
         }

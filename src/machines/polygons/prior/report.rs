@@ -2,7 +2,7 @@
 
 use super::blocks::{self, Arrangement};
 use super::config::{Config, Pattern};
-use super::{Costs, Kind, Simulation, pixel_planes, simulate};
+use super::{Costs, PriorModel, Simulation, pixel_planes, simulate};
 use crate::polygons::model::Model;
 use crate::polygons::raster::RasterPolygon;
 use crate::polygons::screen::screen_polygons;
@@ -30,7 +30,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(simulation: &Simulation, config: &Config) -> Self {
+    fn new(simulation: &Simulation, config: &Config) -> Self {
         let name = simulation.kind.name().to_string();
         let (width, height) = (simulation.image.width, simulation.image.height);
         match &simulation.costs {
@@ -66,7 +66,7 @@ fn useful(pixels: u64, polygons: u64, [width, height]: [u32; 2]) -> f64 {
 
 /// The report on a simulation.
 pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report {
-    let row = Row::of(simulation, config);
+    let row = Row::new(simulation, config);
     let scene = vec![
         entry("polygons", "polygons", model.polygons.len(), "in the scene"),
         entry("sent", "sent", simulation.polygons, "in the view, clipped by the host"),
@@ -86,8 +86,8 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
         entry("bytes", "bytes", row.bytes, "over buses and links"),
     ];
     match &simulation.costs {
-        Costs::Blocks(arrangement, costs) => hardware.extend(of_blocks(arrangement, costs)),
-        Costs::PixelPlanes(costs) => hardware.extend(of_planes(costs, simulation, config)),
+        Costs::Blocks(arrangement, costs) => hardware.extend(block_entries(arrangement, costs)),
+        Costs::PixelPlanes(costs) => hardware.extend(plane_entries(costs, simulation, config)),
         Costs::Stream(costs) => hardware.extend(vec![
             entry("passes", "passes", costs.passes, ""),
             entry("tick_us", "time of a pixel", costs.tick, "us, from one processor to the next"),
@@ -98,7 +98,7 @@ pub fn report(simulation: &Simulation, model: &Model, config: &Config) -> Report
     }
     let mut notes =
         vec!["Times of processors and links are assumptions: --print-config has the reason of each.".to_string()];
-    if simulation.kind == Kind::PixelPlanes {
+    if simulation.kind == PriorModel::PixelPlanes {
         let bits = 2 + simulation.image.width.max(simulation.image.height).ilog2();
         if bits > config.pixel_planes.edge {
             notes.push(format!(
@@ -141,7 +141,7 @@ fn in_real_time(simulation: &Simulation, time: f64, config: &Config) -> Cell {
     }
 }
 
-fn of_blocks(arrangement: &Arrangement, costs: &blocks::Costs) -> Vec<Entry> {
+fn block_entries(arrangement: &Arrangement, costs: &blocks::Costs) -> Vec<Entry> {
     let per_polygon = costs.parts as f64 / (1u64 << arrangement.levels) as f64;
     vec![
         entry("blocks", "blocks", 1u64 << arrangement.levels, "of the image, at the leaves of the tree"),
@@ -161,7 +161,7 @@ fn of_blocks(arrangement: &Arrangement, costs: &blocks::Costs) -> Vec<Entry> {
     ]
 }
 
-fn of_planes(costs: &pixel_planes::Costs, simulation: &Simulation, config: &Config) -> Vec<Entry> {
+fn plane_entries(costs: &pixel_planes::Costs, simulation: &Simulation, config: &Config) -> Vec<Entry> {
     let planes = &config.pixel_planes;
     let size = [simulation.image.width, simulation.image.height];
     let of_quad = pixel_planes::cycles(4, planes);
@@ -252,7 +252,7 @@ pub fn sweep(model: &Model, config: &Config) -> Result<Report, SizeError> {
 /// # Errors
 /// When the image's size is out of range.
 pub fn comparison(model: &Model, config: &Config) -> Result<Report, SizeError> {
-    let rows = Kind::all().map(|kind| Ok(Row::of(&simulate(model, kind, config)?, config)));
+    let rows = PriorModel::all().map(|kind| Ok(Row::new(&simulate(model, kind, config)?, config)));
     let rows = rows.collect::<Result<Vec<Row>, SizeError>>()?;
     let cells = rows.into_iter().map(|row| {
         vec![

@@ -75,7 +75,7 @@ pub fn run(
                 let Some(span) = polygons[number as usize].span(y, width) else { continue };
                 for x in span.columns() {
                     let (color, depth) = span.at(x);
-                    let (depth, pixel) = (config.depth.of(depth), &mut stream[x as usize]);
+                    let (depth, pixel) = (config.depth.quantize(depth), &mut stream[x as usize]);
                     pixels += 1;
                     if pixel.0.is_none_or(|other| depth < other) {
                         *pixel = (Some(depth), color.as_vec3().extend(1.0).to_array());

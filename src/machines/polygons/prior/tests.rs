@@ -54,7 +54,7 @@ fn reference(model: &Model, config: &Config) -> Image {
         for x in 0..SIZE[0] {
             let over = polygons.iter().filter_map(|polygon| polygon.span(y, SIZE[0]));
             let over = over.filter(|span| span.columns().contains(&x)).map(|span| span.at(x));
-            let nearest = over.min_by_key(|&(_, depth)| config.depth.of(depth));
+            let nearest = over.min_by_key(|&(_, depth)| config.depth.quantize(depth));
             let color = nearest.map_or(model.background, |(color, _)| color.as_vec3());
             rgba.push(color.extend(1.0).to_array());
         }
@@ -73,7 +73,7 @@ fn designs_with_depth_buffers_have_the_same_bits() {
             );
             let config = Config::parse(&text).expect("a configuration");
             let expected = reference(&model, &config);
-            for kind in [Kind::Fuchs, Kind::Parke, Kind::Hybrid, Kind::Demeterscu] {
+            for kind in [PriorModel::Fuchs, PriorModel::Parke, PriorModel::Hybrid, PriorModel::Demeterscu] {
                 let simulation = simulate(&model, kind, &config).expect("a small image");
                 assert_eq!(simulation.image.rgba, expected.rgba, "seed {seed}, {kind:?} {processors}");
             }
@@ -92,7 +92,7 @@ fn pixel_planes_has_the_image_but_for_edges_and_the_bits_of_its_colors() {
         model.polygons.retain(|polygon| polygon.count == 3);
         let config = Config::default();
         let expected = reference(&model, &config);
-        let simulation = simulate(&model, Kind::PixelPlanes, &config).expect("a small image");
+        let simulation = simulate(&model, PriorModel::PixelPlanes, &config).expect("a small image");
         for (a, b) in simulation.image.rgba.iter().zip(&expected.rgba) {
             let difference = (0..3).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
             edges += usize::from(difference > 1.01 / 4095.0);
@@ -117,7 +117,7 @@ fn colors_that_are_not_linear_are_cut_into_triangles() {
     };
     model.polygons.push(quad([Vec3::X, Vec3::X, Vec3::Y, Vec3::Y]));
     model.polygons.push(quad([Vec3::X, Vec3::Y, Vec3::X, Vec3::Y]));
-    let simulation = simulate(&model, Kind::PixelPlanes, &Config::default()).expect("a small image");
+    let simulation = simulate(&model, PriorModel::PixelPlanes, &Config::default()).expect("a small image");
     let Costs::PixelPlanes(costs) = simulation.costs else { panic!("of another design") };
     assert_eq!((costs.polygons, costs.edges), (3, 10));
     assert_eq!(
@@ -153,14 +153,14 @@ fn sharing_pixels_balances_and_blocks_do_not() {
         Costs::Blocks(_, costs) => costs.time,
         _ => f64::NAN,
     };
-    let [fuchs, parke, hybrid] = [Kind::Fuchs, Kind::Parke, Kind::Hybrid].map(time);
+    let [fuchs, parke, hybrid] = [PriorModel::Fuchs, PriorModel::Parke, PriorModel::Hybrid].map(time);
     assert!(fuchs < hybrid && hybrid < parke, "{fuchs} {hybrid} {parke}");
 }
 
 #[test]
 fn every_design_has_a_report_and_the_sweep_goes_to_1024_processors() {
     let (model, config) = (random_model(5, 30), Config::default());
-    for kind in Kind::all() {
+    for kind in PriorModel::all() {
         let text = report(&simulate(&model, kind, &config).expect("a small image"), &model, &config).text();
         assert!(text.contains("images a second") && text.contains(kind.name()), "{text}");
     }
@@ -169,13 +169,13 @@ fn every_design_has_a_report_and_the_sweep_goes_to_1024_processors() {
     assert_eq!(swept.charts.len(), 1);
     assert!(comparison(&model, &config).expect("a small image").text().contains("Demeterscu"));
     let empty = Model { polygons: Vec::new(), ..model };
-    for kind in Kind::all() {
+    for kind in PriorModel::all() {
         let simulation = simulate(&empty, kind, &config).expect("a small image");
         assert!(simulation.image.rgba.iter().all(|pixel| *pixel == [0.1, 0.2, 0.3, 1.0]));
     }
     let one = Arrangement { levels: 0, processors: 1, pattern: Pattern::Grid };
     assert_eq!(
-        Kind::Parke.arrangement(&Config::parse("[parke]\nprocessors = 1\nlevels = 0").expect("numbers")),
+        PriorModel::Parke.arrangement(&Config::parse("[parke]\nprocessors = 1\nlevels = 0").expect("numbers")),
         Some(one)
     );
 }

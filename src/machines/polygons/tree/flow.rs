@@ -4,7 +4,7 @@
 
 use super::merge::{Case, Step, merge};
 use super::segment::Segment;
-use super::shape::{Kind, Shape, Stream, Unit, stream};
+use super::shape::{Shape, Stream, Unit, UnitKind, stream};
 use super::split::split;
 use std::ops::Range;
 
@@ -222,10 +222,10 @@ impl Line {
 pub fn layer_name(shape: &Shape, layer: u32) -> String {
     let tree = shape.levels - shape.split;
     match shape.kind(layer) {
-        Kind::Converters => "scan converters".to_string(),
-        Kind::Mergers => format!("mergers, level {layer}"),
-        Kind::Splitters => format!("splitters, stage {}", (layer - tree).div_ceil(2)),
-        Kind::StageMergers => format!("mergers, stage {}", (layer - tree).div_ceil(2)),
+        UnitKind::Converters => "scan converters".to_string(),
+        UnitKind::Mergers => format!("mergers, level {layer}"),
+        UnitKind::Splitters => format!("splitters, stage {}", (layer - tree).div_ceil(2)),
+        UnitKind::StageMergers => format!("mergers, stage {}", (layer - tree).div_ceil(2)),
     }
 }
 

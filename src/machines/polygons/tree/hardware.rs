@@ -28,7 +28,7 @@ pub struct Chips {
 
 impl Chips {
     /// The chips of a tree.
-    pub fn of(shape: &Shape, config: &Config) -> Self {
+    pub fn new(shape: &Shape, config: &Config) -> Self {
         let leaves = u64::from(shape.leaves);
         let front = match config.front.kind {
             FrontKind::Array => leaves,
@@ -90,7 +90,7 @@ pub fn published_examples(config: &Config) -> [u64; 2] {
     let small = Shape::new(100, 0);
     debug_assert_eq!(extra_mergers(0), 0);
     let array = Config { front: super::config::Front { kind: FrontKind::Array, ..config.front }, ..*config };
-    [Chips::of(&large, &array).total(), Chips::of(&small, &array).in_tree()]
+    [Chips::new(&large, &array).total(), Chips::new(&small, &array).in_tree()]
 }
 
 #[cfg(test)]

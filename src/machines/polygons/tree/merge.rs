@@ -74,7 +74,7 @@ impl Line {
         Self { a: z2 - z1, b: x1 - x2, c: x2 * z1 - x1 * z2 }
     }
 
-    fn of(s: &Segment) -> Self {
+    fn from_segment(s: &Segment) -> Self {
         Self::through(left(s), right(s))
     }
 
@@ -98,7 +98,7 @@ fn key(s: &Segment) -> (u16, u16, u16) {
 
 /// The result of the five tests; `visible` is the first of the two segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum MergeResult {
     /// Step 2: the visible segment ends first.
     Apart,
     /// Step 3: the visible segment disappears behind the left end of the other.
@@ -111,17 +111,17 @@ enum Found {
     Behind,
 }
 
-fn examine(visible: &Segment, other: &Segment) -> Found {
+fn examine(visible: &Segment, other: &Segment) -> MergeResult {
     if (visible.y, visible.right.x) < (other.y, other.left.x) {
-        return Found::Apart;
+        return MergeResult::Apart;
     }
-    let line = Line::of(visible);
+    let line = Line::from_segment(visible);
     if line.at(left(other)) > 0 && visible.left.x < other.left.x {
-        return Found::Covered;
+        return MergeResult::Covered;
     }
     let across = Line::through(left(other), right(visible));
     if line.at(right(other)) > 0 && across.at(right(other)) > 0 {
-        let other_line = Line::of(other);
+        let other_line = Line::from_segment(other);
         let numerator = line.b * other_line.c - other_line.b * line.c;
         let denominator = line.a * other_line.b - other_line.a * line.b;
         if denominator != 0 {
@@ -130,11 +130,11 @@ fn examine(visible: &Segment, other: &Segment) -> Found {
             let floor = (numerator * denominator.signum()).div_euclid(denominator.abs());
             let last = right(visible)[0].min(right(other)[0]) - 1;
             if (left(other)[0]..=last).contains(&floor) {
-                return Found::Crossing(floor as i32);
+                return MergeResult::Crossing(floor as i32);
             }
         }
     }
-    if visible.right.x < other.right.x { Found::Protruding } else { Found::Behind }
+    if visible.right.x < other.right.x { MergeResult::Protruding } else { MergeResult::Behind }
 }
 
 /// Merges two streams, and says what each step did. `bits` are the fraction bits of parameters.
@@ -153,32 +153,32 @@ pub fn merge(a: &[Segment], b: &[Segment], bits: u32, out: &mut Vec<Segment>, st
             steps.push(Step { case, taken: taken.map(|side| side as u8), emitted });
         };
         match examine(&visible, &other) {
-            Found::Apart => {
+            MergeResult::Apart => {
                 out.push(visible);
                 heads[first] = inputs[first].next();
                 step(Case::Disjoint, Some(first), true);
             }
-            Found::Covered => {
+            MergeResult::Covered => {
                 let x = i32::from(other.left.x);
                 out.push(visible.up_to(x - 1, bits));
                 heads[first] = Some(visible.from(x, bits));
                 step(Case::Overlapping, None, true);
                 first = 1 - first;
             }
-            Found::Crossing(x) => {
+            MergeResult::Crossing(x) => {
                 out.push(visible.up_to(x, bits));
                 heads[first] = Some(visible.from(x + 1, bits));
                 heads[1 - first] = Some(other.from(x + 1, bits));
                 step(Case::Intersecting, None, true);
                 first = 1 - first;
             }
-            Found::Protruding => {
+            MergeResult::Protruding => {
                 out.push(visible);
                 heads[1 - first] = Some(other.from(i32::from(visible.right.x) + 1, bits));
                 heads[first] = inputs[first].next();
                 step(Case::Overlapping, Some(first), true);
             }
-            Found::Behind => {
+            MergeResult::Behind => {
                 heads[1 - first] = inputs[1 - first].next();
                 step(Case::Hidden, Some(1 - first), false);
             }

@@ -9,7 +9,7 @@ use super::processors::instructions::Phase;
 use super::processors::layout::words as memory_words;
 use super::processors::transform::PER_OBJECT;
 use super::shade;
-use super::shape::{Kind, extra_mergers};
+use super::shape::{UnitKind, extra_mergers};
 use super::simulate::Simulation;
 use crate::polygons::model::Model;
 use crate::rays::events::{Picoseconds, microseconds};
@@ -205,7 +205,7 @@ fn layers(simulation: &Simulation) -> Section {
 fn steps(simulation: &Simulation) -> [u64; 4] {
     let mut sums = [0; 4];
     for (layer, of) in (0..).zip(&simulation.layers) {
-        if matches!(simulation.shape.kind(layer), Kind::Mergers | Kind::StageMergers) {
+        if matches!(simulation.shape.kind(layer), UnitKind::Mergers | UnitKind::StageMergers) {
             sums.iter_mut().zip(of.steps).for_each(|(sum, more)| *sum += more);
         }
     }
@@ -277,7 +277,7 @@ fn time(simulation: &Simulation, config: &Config) -> Section {
 }
 
 fn hardware(simulation: &Simulation, model: &Model, config: &Config) -> Section {
-    let chips = Chips::of(&simulation.shape, config);
+    let chips = Chips::new(&simulation.shape, config);
     let [multipliers, dividers, high, wide] = merger(config);
     let [large, small] = published_examples(config);
     let operations = shade::operations(config, model.lights.len() as u64);

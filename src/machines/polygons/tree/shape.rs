@@ -32,7 +32,7 @@ pub struct Shape {
 
 /// The kind of a layer's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum UnitKind {
     /// Scan conversion processors.
     Converters,
     /// Merging processors of a level of the tree.
@@ -65,22 +65,24 @@ impl Shape {
     }
 
     /// The kind of a layer's units.
-    pub fn kind(&self, layer: u32) -> Kind {
+    pub fn kind(&self, layer: u32) -> UnitKind {
         let tree = self.levels - self.split;
         match layer {
-            0 => Kind::Converters,
-            _ if layer <= tree => Kind::Mergers,
-            _ if (layer - tree) % 2 == 1 => Kind::Splitters,
-            _ => Kind::StageMergers,
+            0 => UnitKind::Converters,
+            _ if layer <= tree => UnitKind::Mergers,
+            _ if (layer - tree) % 2 == 1 => UnitKind::Splitters,
+            _ => UnitKind::StageMergers,
         }
     }
 
     /// Units that a layer really has.
     pub fn count(&self, layer: u32) -> u32 {
         match self.kind(layer) {
-            Kind::Converters => self.leaves,
-            Kind::Mergers => (0..1 << (self.levels - layer)).filter(|&node| self.merges(layer, node)).count() as u32,
-            Kind::Splitters | Kind::StageMergers => 1 << self.split,
+            UnitKind::Converters => self.leaves,
+            UnitKind::Mergers => {
+                (0..1 << (self.levels - layer)).filter(|&node| self.merges(layer, node)).count() as u32
+            }
+            UnitKind::Splitters | UnitKind::StageMergers => 1 << self.split,
         }
     }
 
@@ -137,7 +139,7 @@ impl Shape {
 
     /// Merging processors in all.
     pub fn mergers(&self) -> u32 {
-        let is_merger = |&layer: &u32| matches!(self.kind(layer), Kind::Mergers | Kind::StageMergers);
+        let is_merger = |&layer: &u32| matches!(self.kind(layer), UnitKind::Mergers | UnitKind::StageMergers);
         (0..self.layers()).filter(is_merger).map(|layer| self.count(layer)).sum()
     }
 

@@ -19,7 +19,7 @@
 use super::config::Config;
 use super::flow::{Action, Line};
 use super::merge::Case;
-use super::shape::{Kind, Shape, Stream};
+use super::shape::{Shape, Stream, UnitKind};
 use crate::rays::events::{Picoseconds, picoseconds};
 use std::collections::VecDeque;
 
@@ -61,7 +61,7 @@ impl Times {
         }
     }
 
-    fn of(&self, action: Action) -> Picoseconds {
+    fn get(&self, action: Action) -> Picoseconds {
         match action {
             Action::Convert => self.transfer,
             Action::Merge(step) => self.cases[step.case as usize],
@@ -138,7 +138,7 @@ impl Network {
         let mut channels = vec![Channel::default(); 2 * units];
         let mut first_splitter = shape.units();
         for layer in 0..shape.layers() {
-            let is_splitter = shape.kind(layer) == Kind::Splitters;
+            let is_splitter = shape.kind(layer) == UnitKind::Splitters;
             let start = shape.unit(layer, 0);
             let end = if layer + 1 < shape.layers() { shape.unit(layer + 1, 0) } else { shape.units() };
             let capacity = times.queue + if is_splitter { times.splitter_queue } else { 0 };
@@ -264,7 +264,7 @@ impl Network {
         while let Some(action) = self.action(line, place as usize) {
             let [Some(a), Some(b)] = work.inputs.map(|input| self.ready(input)) else { return };
             let start = self.free[unit].max(a).max(b);
-            let finish = start + self.times.of(action);
+            let finish = start + self.times.get(action);
             let mut done = finish;
             let outputs = emissions(action);
             for (side, _) in outputs.iter().enumerate().filter(|(_, emits)| **emits) {

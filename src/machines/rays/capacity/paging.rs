@@ -149,7 +149,7 @@ impl Replay<'_> {
 
     /// The path of the sample's first ray from its present one on that enters a subvolume.
     fn find_path(&self, active: &mut Active) -> bool {
-        let rays = self.recording.of(&self.recording.samples[active.sample]);
+        let rays = self.recording.get(&self.recording.samples[active.sample]);
         while let Some(ray) = rays.get(active.number as usize) {
             (active.path, active.at, active.suspended) = (self.subvolumes.path(ray), 0, false);
             if !active.path.is_empty() {
@@ -164,7 +164,7 @@ impl Replay<'_> {
     fn look_ahead(&mut self, sample: usize) {
         let first = |sample: usize| {
             let sample = self.recording.samples.get(sample)?;
-            self.recording.of(sample).first()
+            self.recording.get(sample).first()
         };
         let (Some(present), Some(later)) = (first(sample), first(sample + self.capacity.prefetch as usize)) else {
             return;

@@ -24,7 +24,7 @@ pub fn sections(
         return Ok(Vec::new());
     }
     let refused = |reason: String| RenderError::Model { model: "the ray tracing peripheral", reason };
-    let subvolumes = Subvolumes::of(model, capacity.subvolumes).map_err(|e| refused(e.to_string()))?;
+    let subvolumes = Subvolumes::new(model, capacity.subvolumes).map_err(|e| refused(e.to_string()))?;
     let paged = |prefetch| {
         let capacity = Capacity { prefetch, ..capacity };
         paging::replay(recording, &subvolumes, capacity, service).map_err(|e| refused(e.to_string()))
@@ -32,7 +32,7 @@ pub fn sections(
     let (demand, ahead) = (paged(0)?, paged(capacity.prefetch)?);
     // Ray swapping has one subvolume in memory, as large as fits.
     let large = (1..capacity.subvolumes)
-        .map(|on_axis| Subvolumes::of(model, on_axis))
+        .map(|on_axis| Subvolumes::new(model, on_axis))
         .filter_map(Result::ok)
         .find(|large| large.polygons.iter().all(|&polygons| polygons <= capacity.polygons));
     let large = large.as_ref().unwrap_or(&subvolumes);

@@ -101,7 +101,7 @@ pub fn replay(
 
 /// The sample's first ray from a number on that enters a subvolume.
 fn next(recording: &Recording, subvolumes: &Subvolumes, sample: usize, number: u32) -> Option<Waiting> {
-    let rays = recording.of(&recording.samples[sample]);
+    let rays = recording.get(&recording.samples[sample]);
     (number..rays.len() as u32).find_map(|number| {
         let path = subvolumes.path(&rays[number as usize]);
         (!path.is_empty()).then_some(Waiting { sample, number, path, at: 0 })
@@ -131,7 +131,7 @@ mod tests {
         let (_, one) = crossing(50, 1);
         let whole = Subvolumes {
             polygons: vec![one.polygons.iter().sum()],
-            ..Subvolumes::of(&super::super::tests::model(), 1).expect("a subvolume")
+            ..Subvolumes::new(&super::super::tests::model(), 1).expect("a subvolume")
         };
         let swapped = replay(&recording, &whole, CAPACITY, &|_| 12_000);
         assert_eq!((swapped.loads, swapped.spilled), (1, 0));

@@ -61,7 +61,7 @@ impl Lighting {
     /// - Per light the unit vector `l` towards it, `cos i = n·l`, `2n cos i` (the factor 2 is an
     ///   exponent), `−l + 2n cos i`, and its inner product with the direction to the viewer, `cos
     ///   s`.
-    pub fn of(lights: usize) -> Lighting {
+    pub fn new(lights: usize) -> Lighting {
         let mut work = Lighting::default();
         let uv = work.push(Step::Scale, vec![]);
         let normal = [0; 3].map(|_| work.push(Step::InnerProduct, vec![uv]));
@@ -153,27 +153,27 @@ mod tests {
     #[test]
     fn a_hit_needs_five_inner_products_and_three_more_for_each_light() {
         let unlit = Counts { inner_products: 5, reciprocal_roots: 2, scales: 3, sums: 0 };
-        assert_eq!(Lighting::of(0).counts(), unlit);
+        assert_eq!(Lighting::new(0).counts(), unlit);
         let lit = Counts { inner_products: 5 + 6, reciprocal_roots: 2 + 2, scales: 3 + 4, sums: 4 };
-        assert_eq!(Lighting::of(2).counts(), lit);
+        assert_eq!(Lighting::new(2).counts(), lit);
     }
 
     #[test]
     fn its_time_is_that_of_the_inner_product_device() {
-        assert_eq!(Lighting::of(0).interval(), 8.0 / 3.0);
-        assert_eq!(Lighting::of(1).interval(), 5.0);
-        assert_eq!(Lighting::of(2).interval(), 22.0 / 3.0);
+        assert_eq!(Lighting::new(0).interval(), 8.0 / 3.0);
+        assert_eq!(Lighting::new(1).interval(), 5.0);
+        assert_eq!(Lighting::new(2).interval(), 22.0 / 3.0);
     }
 
     #[test]
     fn a_hit_alone_waits_for_the_stages_of_its_longest_path() {
         let stages = StageCounts::commercial(Adder::BarrelShifter);
         // uv 1, three inner products issued in 3 slots and 3 stages deep, n·n 3, root 2, scale 1.
-        assert_eq!(Lighting::of(0).latency(&stages), f64::from(1 + 5 + 3 + 2 + 1) / 3.0);
+        assert_eq!(Lighting::new(0).latency(&stages), f64::from(1 + 5 + 3 + 2 + 1) / 3.0);
         // Then cos i 3, scale 1, sum 1, cos s 3, and a slot for which l·l had to wait.
-        assert_eq!(Lighting::of(1).latency(&stages), f64::from(12 + 1 + 8) / 3.0);
+        assert_eq!(Lighting::new(1).latency(&stages), f64::from(12 + 1 + 8) / 3.0);
         let slower = StageCounts::commercial(Adder::Multiplier);
-        assert!(Lighting::of(1).latency(&slower) > Lighting::of(1).latency(&stages));
-        assert!(Lighting::of(8).latency(&stages) > Lighting::of(8).interval());
+        assert!(Lighting::new(1).latency(&slower) > Lighting::new(1).latency(&stages));
+        assert!(Lighting::new(8).latency(&stages) > Lighting::new(8).interval());
     }
 }

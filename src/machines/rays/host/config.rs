@@ -86,7 +86,7 @@ impl Lighting {
     /// The time of the lighting model of a hit, on the lighting processor or on the host.
     pub fn time(&self, host: &Host, lights: f64) -> f64 {
         let of = |lights: usize| {
-            let work = lighting::Lighting::of(lights);
+            let work = lighting::Lighting::new(lights);
             match self.processor {
                 true => work.nodes.len() as f64 * (self.step + self.control),
                 false => operations(&work.counts()) * host.operation,

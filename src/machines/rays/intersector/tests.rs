@@ -11,7 +11,7 @@ fn request(origin: Vec3, direction: Vec3) -> Request {
 }
 
 fn trace<O: Operations>(ops: O, polygon: &Polygon, origin: Vec3, direction: Vec3) -> Outcome {
-    intersect(ops, polygon, &IntersectorRay::of_request(&request(origin, direction)), f32::INFINITY)
+    intersect(ops, polygon, &IntersectorRay::from_request(&request(origin, direction)), f32::INFINITY)
 }
 
 /// The largest errors of `t` (relative) and of `u` and `v`, of rays aimed at random points of
@@ -44,7 +44,7 @@ fn worst<O: Operations>(ops: O, size: f32, mut polygon: impl FnMut([Vec3; 4]) ->
 
 /// A polygon for 12-bit roots, if it has one.
 fn twelve_bits(corners: [Vec3; 4]) -> Option<Polygon> {
-    Polygon::of_quad(corners, Sides::Two).ok()
+    Polygon::from_quad(corners, Sides::Two).ok()
 }
 
 /// Of these the ones with exact equations: edges that are only nearly parallel have none.
@@ -78,7 +78,7 @@ fn custom_arithmetic_finds_both_to_single_precision() {
 
 #[test]
 fn full_roots_hold_quadrilaterals_that_are_almost_parallelograms() {
-    let [_, uv] = worst(Custom, 1.0, |corners| Polygon::of_quad_for(Unit::Custom, corners, Sides::Two).ok());
+    let [_, uv] = worst(Custom, 1.0, |corners| Polygon::from_quad_for(Unit::Custom, corners, Sides::Two).ok());
     assert!(uv < MARGIN, "{uv:e}");
 }
 
@@ -87,7 +87,7 @@ fn square() -> [Vec3; 4] {
 }
 
 fn rejections<O: Operations>(ops: O) {
-    let polygon = Polygon::of_quad(square(), Sides::Two).unwrap();
+    let polygon = Polygon::from_quad(square(), Sides::Two).unwrap();
     let down = Vec3::NEG_Z;
     let trace = |x, y, direction| trace(ops, &polygon, Vec3::new(x, y, 1.0), direction);
     assert!(matches!(trace(0.25, 0.75, down), Outcome::Hit(_)));
@@ -98,8 +98,8 @@ fn rejections<O: Operations>(ops: O) {
     assert_eq!(trace(0.5, -0.1, down), Outcome::OutsideV);
     assert_eq!(trace(0.5, 1.1, down), Outcome::OutsideV);
     assert_eq!(trace(f32::NAN, 0.5, down), Outcome::NoDistance);
-    let one = Polygon::of_quad(square(), Sides::One).unwrap();
-    let ray = |z: f32| IntersectorRay::of_request(&request(Vec3::new(0.5, 0.5, z), Vec3::Z * -z));
+    let one = Polygon::from_quad(square(), Sides::One).unwrap();
+    let ray = |z: f32| IntersectorRay::from_request(&request(Vec3::new(0.5, 0.5, z), Vec3::Z * -z));
     assert!(matches!(intersect(ops, &one, &ray(1.0), 2.0), Outcome::Hit(_)));
     assert_eq!(intersect(ops, &one, &ray(-1.0), 2.0), Outcome::NoDistance);
     assert!(matches!(intersect(ops, &polygon, &ray(-1.0), 2.0), Outcome::Hit(_)));
@@ -114,8 +114,8 @@ fn each_step_rejects_what_it_should() {
 
 #[test]
 fn of_equal_distances_the_first_wins() {
-    let polygon = Polygon::of_quad(square(), Sides::Two).unwrap();
-    let ray = IntersectorRay::of_request(&request(Vec3::new(0.5, 0.5, 1.0), Vec3::NEG_Z));
+    let polygon = Polygon::from_quad(square(), Sides::Two).unwrap();
+    let ray = IntersectorRay::from_request(&request(Vec3::new(0.5, 0.5, 1.0), Vec3::NEG_Z));
     let Outcome::Hit(hit) = intersect(Commercial, &polygon, &ray, f32::INFINITY) else { panic!("no hit") };
     assert_eq!(intersect(Commercial, &polygon, &ray, hit.t), Outcome::NoDistance);
 }
@@ -141,7 +141,7 @@ fn slipped<O: Operations>(ops: O, polygons: impl Fn(&mut Random) -> Option<[Poly
 fn neighbors(random: &mut Random) -> Option<[Polygon; 2]> {
     let mut side = |x: f32| {
         let mut far = |y: f32| Vec3::new(x * (0.2 + random.unit()), y * (0.2 + random.unit()), 0.0);
-        Polygon::of_quad([far(-1.0), Vec3::NEG_Y, Vec3::Y, far(1.0)], Sides::Two).ok()
+        Polygon::from_quad([far(-1.0), Vec3::NEG_Y, Vec3::Y, far(1.0)], Sides::Two).ok()
     };
     Some([side(-1.0)?, side(1.0)?])
 }
@@ -150,7 +150,7 @@ fn neighbors(random: &mut Random) -> Option<[Polygon; 2]> {
 fn triangles(random: &mut Random) -> Option<[Polygon; 2]> {
     let mut side = |x: f32| {
         let apex = Vec3::new(x * (0.1 + random.unit()), random.unit() * 4.0 - 2.0, 0.0);
-        Polygon::of_triangle([apex, Vec3::NEG_Y, Vec3::Y], Sides::Two).ok()
+        Polygon::from_triangle([apex, Vec3::NEG_Y, Vec3::Y], Sides::Two).ok()
     };
     Some([side(-1.0)?, side(1.0)?])
 }
@@ -173,7 +173,7 @@ fn no_ray_slips_between_triangles_away_from_the_origin() {
         let (left, right) = (apex(-1.0), apex(1.0));
         let (top, bottom) = (away + Vec3::Y * 2.0, away - Vec3::Y * 2.0);
         let polygons = [[left, bottom, top], [right, top, bottom]]
-            .map(|triangle| Polygon::of_triangle(triangle, Sides::Two).unwrap());
+            .map(|triangle| Polygon::from_triangle(triangle, Sides::Two).unwrap());
         let target = away + Vec3::Y * (random.unit() - 0.5) * 3.9;
         let origin = target + Vec3::new(random.unit() - 0.5, random.unit() - 0.5, 1.0) * 2.0;
         let hit = |polygon| matches!(trace(Commercial, polygon, origin, target - origin), Outcome::Hit(_));
@@ -191,7 +191,7 @@ fn a_ray_through_the_line_of_a_side_beyond_the_triangle_misses() {
         if (triangle[1] - triangle[0]).cross(triangle[2] - triangle[0]).length() < 0.2 {
             continue;
         }
-        let polygon = Polygon::of_triangle(triangle, Sides::Two).unwrap();
+        let polygon = Polygon::from_triangle(triangle, Sides::Two).unwrap();
         for side in 0..3 {
             let [a, b] = [triangle[side], triangle[(side + 1) % 3]];
             let beyond = if random.unit() < 0.5 { -0.05 - random.unit() * 5.0 } else { 1.05 + random.unit() * 5.0 };
@@ -212,13 +212,13 @@ fn triangles_are_hit_where_barycentric_coordinates_say() {
         if normal.length() < 0.2 {
             continue;
         }
-        let polygon = Polygon::of_triangle(triangle, Sides::Two).unwrap();
+        let polygon = Polygon::from_triangle(triangle, Sides::Two).unwrap();
         let (a, b) = (0.01 + 0.98 * random.unit(), 0.01 + 0.98 * random.unit());
         let weights = [1.0 - a, a * (1.0 - b), a * b];
         let target = triangle[0] * weights[0] + triangle[1] * weights[1] + triangle[2] * weights[2];
         let origin = target + normal.normalize() * 2.0 + random.point();
         let Outcome::Hit(hit) = trace(Ieee, &polygon, origin, target - origin) else { panic!("{triangle:?}") };
-        let found = TriangleCorners::of(triangle).barycentric(hit.u, hit.v);
+        let found = TriangleCorners::new(triangle).barycentric(hit.u, hit.v);
         for (found, weight) in found.into_iter().zip(weights) {
             assert!((found - weight).abs() < 2e-3, "{found} {weight}");
         }
@@ -230,7 +230,7 @@ fn triangles_are_hit_where_barycentric_coordinates_say() {
 #[test]
 fn differences_formed_by_the_hardware_are_those_of_the_host() {
     let (r0, direction) = (Vec3::new(1.0, 2.0, 3.0), Vec3::new(0.5, -0.25, 8.0));
-    let ray = IntersectorRay::of_points(Commercial, r0.to_array(), (r0 + direction).to_array());
-    assert_eq!(ray, IntersectorRay::of_request(&request(r0, direction)));
+    let ray = IntersectorRay::from_points(Commercial, r0.to_array(), (r0 + direction).to_array());
+    assert_eq!(ray, IntersectorRay::from_request(&request(r0, direction)));
     assert_eq!(ray.backward, (-direction).to_array());
 }

@@ -73,7 +73,7 @@ const SQUARE: [Vec3; 4] = [Vec3::ZERO, Vec3::new(1.0, 0.0, 0.0), Vec3::new(1.0, 
 
 #[test]
 fn a_square_has_the_words_that_it_should() {
-    let polygon = Polygon::of_quad(SQUARE, Sides::Two).unwrap();
+    let polygon = Polygon::from_quad(SQUARE, Sides::Two).unwrap();
     assert_eq!((polygon.n_p, polygon.d_p), ([0.0, 0.0, 1.0], 0.0));
     let u = Coordinate { case: Case::Parallel, n: [0.0; 3], d1: -1.0, m: [1.0, 0.0, 0.0], d0: 0.0 };
     assert_eq!(polygon.u, u);
@@ -91,7 +91,7 @@ fn the_equations_invert_bilinear_interpolation_at_every_size() {
         let quad = random.quad();
         for size in [0.001, 1.0, 1000.0] {
             let corners = quad.map(|corner| corner * size);
-            let Ok(polygon) = Polygon::of_quad_for(Unit::Ieee, corners, Sides::Two) else { break };
+            let Ok(polygon) = Polygon::from_quad_for(Unit::Ieee, corners, Sides::Two) else { break };
             let quotient = polygon.u.case == Case::Parallel || polygon.v.case == Case::Parallel;
             assert_inverts(&polygon, corners, if quotient { 2.3e-4 } else { 1e-5 });
             accepted += 1;
@@ -105,7 +105,7 @@ fn exactly_one_root_is_on_the_polygon() {
     let mut tested = 0;
     while tested < 20_000 {
         let corners = random.quad();
-        let Ok(polygon) = Polygon::of_quad(corners, Sides::Two) else { continue };
+        let Ok(polygon) = Polygon::from_quad(corners, Sides::Two) else { continue };
         for _ in 0..4 {
             let p = bilinear(corners, [0.01 + 0.98 * random.unit(), 0.01 + 0.98 * random.unit()]);
             for equation in [&polygon.u, &polygon.v] {
@@ -124,7 +124,7 @@ fn the_printed_word_with_the_linear_term_in_the_denominator_fails() {
     let (mut tested, mut wrong) = (0, 0);
     while tested < 1000 {
         let corners = random.quad();
-        let Ok(polygon) = Polygon::of_quad(corners, Sides::Two) else { continue };
+        let Ok(polygon) = Polygon::from_quad(corners, Sides::Two) else { continue };
         if polygon.u.case != Case::Quadratic {
             continue;
         }
@@ -143,7 +143,7 @@ fn the_printed_word_with_the_linear_term_in_the_denominator_fails() {
 #[test]
 fn the_quotient_is_that_of_the_thesis_where_the_edges_of_constant_v_are_parallel() {
     let corners = [Vec3::ZERO, Vec3::new(4.0, 0.0, 0.0), Vec3::new(3.0, 1.0, 0.0), Vec3::new(1.0, 1.0, 0.0)];
-    let polygon = Polygon::of_quad(corners, Sides::Two).unwrap();
+    let polygon = Polygon::from_quad(corners, Sides::Two).unwrap();
     assert_eq!(polygon.u.case, Case::Parallel);
     let [p00, p10, p11, p01] = corners;
     let (p_a, p_b, p_c, n_p) = (p00 - p01 + p11 - p10, p10 - p00, p01 - p00, Vec3::Z);
@@ -166,7 +166,7 @@ fn a_slight_taper_needs_no_root() {
     // A patch of a sphere of 400 by 200: both roots for v would be 100 apart and more.
     let corners =
         [Vec3::new(-1.0, 0.0, 3.0), Vec3::new(1.0, 0.0, 3.0), Vec3::new(0.99, 1.0, 2.9), Vec3::new(-0.99, 1.0, 2.9)];
-    let polygon = Polygon::of_quad(corners, Sides::Two).unwrap();
+    let polygon = Polygon::from_quad(corners, Sides::Two).unwrap();
     assert_eq!((polygon.u.case, polygon.v.case), (Case::Parallel, Case::Parallel));
     assert_inverts(&polygon, corners, 1e-5);
 }
@@ -174,7 +174,7 @@ fn a_slight_taper_needs_no_root() {
 #[test]
 fn quadrilaterals_that_the_hardware_cannot_hold_are_errors() {
     let [a, b, c, d] = SQUARE;
-    let of = |corners| Polygon::of_quad(corners, Sides::Two);
+    let of = |corners| Polygon::from_quad(corners, Sides::Two);
     assert_eq!(of([a, b, b, a]), Err(PolygonError::Degenerate));
     assert_eq!(of([a, b, c, c]), Err(PolygonError::Degenerate));
     assert_eq!(of([a, (a + b) / 2.0, b, b * 0.75]), Err(PolygonError::Degenerate));
@@ -188,7 +188,7 @@ fn quadrilaterals_that_the_hardware_cannot_hold_are_errors() {
     // A root of 12 bits is not precise enough; one of 24 bits is.
     let nearly = [a, b, Vec3::new(0.9, 0.85, 0.0), d];
     assert_eq!(of(nearly), Err(PolygonError::NearlyParallel));
-    let polygon = Polygon::of_quad_for(Unit::Custom, nearly, Sides::Two).unwrap();
+    let polygon = Polygon::from_quad_for(Unit::Custom, nearly, Sides::Two).unwrap();
     assert_inverts(&polygon, nearly, 1e-5);
 }
 
@@ -197,14 +197,14 @@ fn every_triangle_is_a_quadrilateral_whose_first_edge_is_a_point() {
     let mut random = Random(4);
     for _ in 0..5000 {
         let triangle = [random.point(), random.point(), random.point()];
-        let corners = TriangleCorners::of(triangle);
+        let corners = TriangleCorners::new(triangle);
         let [b, c, a, apex] = corners.corners;
         assert_eq!(corners.rotated(triangle), [a, b, c]);
         assert_eq!(apex, b);
         assert!(a.distance(c) >= a.distance(b).max(b.distance(c)));
         let [p, q, r] = triangle;
         assert!((c - b).cross(a - b).dot((q - p).cross(r - p)) > 0.0, "the orientation");
-        let Ok(polygon) = Polygon::of_triangle(triangle, Sides::One) else { continue };
+        let Ok(polygon) = Polygon::from_triangle(triangle, Sides::One) else { continue };
         assert!(polygon.one_sided);
         for [u, v] in grid() {
             let [x, y, z] = corners.barycentric(u, v);
@@ -222,9 +222,9 @@ fn equations_of_triangles_invert_interpolation_without_roots() {
         if (triangle[1] - triangle[0]).cross(triangle[2] - triangle[0]).length() < 0.1 {
             continue;
         }
-        let polygon = Polygon::of_triangle(triangle, Sides::Two).unwrap();
+        let polygon = Polygon::from_triangle(triangle, Sides::Two).unwrap();
         assert_eq!([polygon.u.case, polygon.v.case], [Case::Parallel; 2]);
-        let corners = TriangleCorners::of(triangle).corners;
+        let corners = TriangleCorners::new(triangle).corners;
         for _ in 0..10 {
             // Where the lines of constant v meet, v is worth less.
             let [u, v] = [0.02 + 0.98 * random.unit(), random.unit()];
@@ -240,13 +240,13 @@ fn equations_of_triangles_invert_interpolation_without_roots() {
 #[test]
 fn a_quadrilateral_with_a_straight_corner_is_an_error() {
     let [a, b, c] = [Vec3::ZERO, Vec3::X, Vec3::Y];
-    assert_eq!(Polygon::of_quad([b, c, a, (a + b) / 2.0], Sides::Two), Err(PolygonError::Concave));
-    assert_eq!(Polygon::of_quad([b, c, a, (a + b) / 2.0 - c * 0.001], Sides::Two), Err(PolygonError::Concave));
+    assert_eq!(Polygon::from_quad([b, c, a, (a + b) / 2.0], Sides::Two), Err(PolygonError::Concave));
+    assert_eq!(Polygon::from_quad([b, c, a, (a + b) / 2.0 - c * 0.001], Sides::Two), Err(PolygonError::Concave));
 }
 
 #[test]
 fn degenerate_triangles_are_errors() {
-    let of = |corners| Polygon::of_triangle(corners, Sides::Two);
+    let of = |corners| Polygon::from_triangle(corners, Sides::Two);
     assert_eq!(of([Vec3::ZERO, Vec3::X, Vec3::X * 2.0]), Err(PolygonError::Degenerate));
     assert_eq!(of([Vec3::ZERO; 3]), Err(PolygonError::Degenerate));
 }
@@ -260,7 +260,7 @@ fn words_are_the_best_at_the_polygon_not_at_the_origin() {
     let mut worst = 0.0f64;
     for _ in 0..2000 {
         let corners = random.quad().map(|corner| corner + offset);
-        let Ok(polygon) = Polygon::of_quad(corners, Sides::Two) else { continue };
+        let Ok(polygon) = Polygon::from_quad(corners, Sides::Two) else { continue };
         let normal = DVec3::from_array(polygon.n_p.map(f64::from));
         for corner in corners {
             worst = worst.max((normal.dot(corner.as_dvec3()) + f64::from(polygon.d_p)).abs());
@@ -274,7 +274,7 @@ fn words_are_the_best_at_the_polygon_not_at_the_origin() {
 fn normals_are_interpolated_like_corners() {
     let mut random = Random(7);
     let normals = [0; 4].map(|_| random.direction());
-    let patch = NormalPatch::of_corners(normals);
+    let patch = NormalPatch::from_corners(normals);
     for [u, v] in grid() {
         assert!((patch.at(u, v) - bilinear(normals, [u, v])).length() < 1e-6);
     }

@@ -22,7 +22,7 @@ pub struct Custom {
 
 impl Custom {
     /// Counts the parts of a circuit that was made from that program text.
-    pub fn of(circuit: &Circuit, text: &str) -> Custom {
+    pub fn new(circuit: &Circuit, text: &str) -> Custom {
         let shifts = macros(text).into_iter().filter(|(name, _)| name.starts_with("shift"));
         let shifts: Vec<Range<usize>> = shifts.map(|(_, range)| range).collect();
         let mut counts = Custom::default();

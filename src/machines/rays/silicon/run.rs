@@ -28,7 +28,7 @@ pub struct RayTest<'a> {
 
 /// The results of the chip for a test. Numbers that are not valid are NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct ChipHit {
     /// Distance in units of the ray's direction.
     pub t: f32,
     /// `p_r`.
@@ -41,7 +41,7 @@ pub struct Found {
     pub counts: bool,
 }
 
-impl Found {
+impl ChipHit {
     /// As the intersector of the simulators says it, which stops at the first step that rejects the polygon.
     pub fn outcome(&self) -> Outcome {
         if !self.counts {
@@ -92,13 +92,13 @@ pub fn streams(tests: &[RayTest]) -> Streams {
 }
 
 /// The results of the chip, for the tests for which all ports gave a word.
-pub fn found(outputs: &Streams) -> Vec<Found> {
+pub fn found(outputs: &Streams) -> Vec<ChipHit> {
     let words = |name: &str| outputs.iter().find(|(port, _)| port == name).map_or(&[][..], |(_, words)| words);
     let (results, counts) = (RESULTS.map(words), words("counts"));
     let complete = results.iter().map(|words| words.len()).min().unwrap_or(0);
     let of = |(i, counts): (usize, &u128)| {
         let [t, x, y, z, u, v] = results.map(|words| number(words[i]));
-        Found { t, point: [x, y, z], u, v, counts: *counts == 1 }
+        ChipHit { t, point: [x, y, z], u, v, counts: *counts == 1 }
     };
     counts.iter().enumerate().take(complete).map(of).collect()
 }
@@ -116,7 +116,7 @@ pub fn compiled(text: &str) -> Result<Circuit, String> {
 
 /// The circuit after all passes.
 pub fn optimized(mut circuit: Circuit) -> Circuit {
-    passes::run(&mut circuit, passes::Options::default());
+    passes::run(&mut circuit, passes::PassOptions::default());
     circuit
 }
 

@@ -35,7 +35,7 @@ pub struct Planes {
 impl Planes {
     /// The planes of a ray, for a polygon with such a first edge: 12 products and 9 differences.
     #[inline(always)]
-    pub fn of<O: Operations>(ops: O, ray: &LocalRay, [from, to]: [[f32; 3]; 2]) -> Self {
+    pub fn new<O: Operations>(ops: O, ray: &LocalRay, [from, to]: [[f32; 3]; 2]) -> Self {
         let first = cross(ops, ray.direction, minus(ops, to, from));
         Self { first, second: cross(ops, first, ray.direction) }
     }
@@ -85,7 +85,7 @@ impl General {
     /// The hit of a ray.
     pub fn hit<O: Operations>(&self, ops: O, ray: &LocalRay) -> Option<f32> {
         let &[start, next, ..] = &self.corners[..] else { return None };
-        let planes = Planes::of(ops, ray, [start, next]);
+        let planes = Planes::new(ops, ray, [start, next]);
         // Of the crossings below and above the second plane: the nearest, and whether there is an odd
         // number.
         let mut sides: [(Option<Crossing>, bool); 2] = [(None, false); 2];

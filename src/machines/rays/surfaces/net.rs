@@ -30,7 +30,7 @@ impl Net {
         let mut changes = [Change::default(); 2 * MOST];
         let mut count = 0;
         let mut net = 0.0;
-        let middle = Middle::of(ops, ray);
+        let middle = Middle::new(ops, ray);
         for &(quadric, sign) in &self.terms {
             let at = quadric.crossings(ops, ray, &middle);
             let [first, second] = at.t;

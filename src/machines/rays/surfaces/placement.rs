@@ -26,7 +26,7 @@ pub struct LocalRay {
 impl Placement {
     /// That of a box, with the map from the box's cube to the world; `None` where there is no
     /// inverse, or its numbers do not fit.
-    pub fn of(cube_to_world: DAffine3) -> Option<Self> {
+    pub fn new(cube_to_world: DAffine3) -> Option<Self> {
         let inverse = cube_to_world.inverse();
         let [x, y, z] = [0, 1, 2].map(|i| inverse.matrix3.row(i).extend(inverse.translation[i]));
         let rows = [x, y, z].map(|row| row.to_array().map(|x| flushed(x as f32)));

@@ -49,7 +49,7 @@ pub struct Middle {
 impl Middle {
     /// That of a ray: 9 products, 7 sums and a division.
     #[inline(always)]
-    pub fn of<O: Operations>(ops: O, ray: &LocalRay) -> Self {
+    pub fn new<O: Operations>(ops: O, ray: &LocalRay) -> Self {
         let (across, square) = (dot(ops, ray.origin, ray.direction), dot(ops, ray.direction, ray.direction));
         let t = ops.neg(ops.divide(across, square));
         Self { t, point: along(ops, ray.origin, ray.direction, t) }
@@ -59,7 +59,7 @@ impl Middle {
 impl Quadric {
     /// The quadric of coefficients `A` to `J` in the space of a primitive, in that of its box;
     /// `None` where it is none, or the numbers do not fit.
-    pub fn of(coefficients: [f64; WORDS], cube_to_own: DAffine3) -> Option<Self> {
+    pub fn new(coefficients: [f64; WORDS], cube_to_own: DAffine3) -> Option<Self> {
         let [a, b, c, d, e, f, g, h, i, j] = coefficients;
         // Twice the quadratic part as a symmetric matrix.
         let square = DMat3::from_cols_array(&[2.0 * a, b, c, b, 2.0 * e, f, c, f, 2.0 * h]);
@@ -80,7 +80,7 @@ impl Quadric {
     /// operations, beside those for the placement and the [`Middle`].
     #[inline]
     pub fn hits<O: Operations>(&self, ops: O, ray: &LocalRay) -> [f32; 2] {
-        let [first, second] = self.crossings(ops, ray, &Middle::of(ops, ray)).t;
+        let [first, second] = self.crossings(ops, ray, &Middle::new(ops, ray)).t;
         let [first, second] = if second < first { [second, first] } else { [first, second] };
         [first, second].map(|t| if is_inside(along(ops, ray.origin, ray.direction, t)) { t } else { f32::NAN })
     }

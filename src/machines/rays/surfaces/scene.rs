@@ -4,7 +4,7 @@
 //! has intersectors for the classes of `assets/rtsl/polygons.rtsl` and `quadrics.rtsl`, and for
 //! `Sphere` and `Box` of `primitives.rtsl`. A class is known by the names of its file and of itself
 //! and by its parameters; whoever places it in the hardware's memory compares the two
-//! ([`Model`](super::super::model::Model::of_job)).
+//! ([`Model`](super::super::model::Model::from_job)).
 
 use super::general::{General, MOST_CORNERS};
 use super::net::{MOST, Net};
@@ -104,7 +104,7 @@ impl Given<'_> {
     /// A surface in a box.
     fn surface(&self, cube: DAffine3, shape: Shape) -> Option<Held> {
         let cube_to_world = self.to_world * cube;
-        let (placement, corners) = (Placement::of(cube_to_world)?, corners(cube_to_world));
+        let (placement, corners) = (Placement::new(cube_to_world)?, corners(cube_to_world));
         let are_finite = corners.iter().all(|corner| corner.is_finite());
         are_finite.then_some(Held::Surface(Surface { placement, shape }, Extent::Solid(corners)))
     }
@@ -149,14 +149,14 @@ impl Given<'_> {
         let [x, y, z] = (-2.0 * center).to_array();
         let value = center.length_squared() - radius * radius;
         let cube = Self::cube(center - radius, center + radius)?;
-        let quadric = Quadric::of([1.0, 0.0, 0.0, x, 1.0, 0.0, y, 1.0, z, value], cube)?;
+        let quadric = Quadric::new([1.0, 0.0, 0.0, x, 1.0, 0.0, y, 1.0, z, value], cube)?;
         self.surface(cube, Shape::Quadric(quadric))
     }
 
     fn quadric(&self) -> Option<Held> {
         let cube = Self::cube(self.point("from")?, self.point("to")?)?;
         let coefficients: [f64; WORDS] = self.numbers("coefficients")?.try_into().ok()?;
-        self.surface(cube, Shape::Quadric(Quadric::of(coefficients, cube)?))
+        self.surface(cube, Shape::Quadric(Quadric::new(coefficients, cube)?))
     }
 
     fn net(&self) -> Option<Held> {
@@ -165,7 +165,7 @@ impl Given<'_> {
         let coefficients = self.numbers("coefficients")?;
         let terms = coefficients.chunks_exact(WORDS).zip(signs).take(count as usize).map(|(own, sign)| {
             let own: [f64; WORDS] = own.try_into().ok()?;
-            Some((Quadric::of(own, cube)?, sign as f32))
+            Some((Quadric::new(own, cube)?, sign as f32))
         });
         let terms: Vec<_> = terms.collect::<Option<_>>()?;
         let is_whole = terms.len() == count as usize && (1..=MOST).contains(&terms.len());

@@ -22,11 +22,11 @@ fn cube(place: DVec3, size: f64) -> DAffine3 {
 }
 
 fn surface(cube: DAffine3, shape: Shape) -> Surface {
-    Surface { placement: Placement::of(cube).expect("a placement"), shape }
+    Surface { placement: Placement::new(cube).expect("a placement"), shape }
 }
 
 fn quadric(coefficients: [f64; 10]) -> Quadric {
-    Quadric::of(coefficients, DAffine3::IDENTITY).expect("a quadric")
+    Quadric::new(coefficients, DAffine3::IDENTITY).expect("a quadric")
 }
 
 fn rays(cube: DAffine3, count: u32) -> Vec<Request> {
@@ -56,7 +56,7 @@ fn first_change(cube: DAffine3, request: &Request, is_in: impl Fn(DVec3) -> bool
 fn check<O: Operations>(ops: O, cube: DAffine3, surface: &Surface, is_in: impl Fn(DVec3) -> bool) {
     let (mut hits, mut differ) = (0, 0);
     for request in rays(cube, 600) {
-        let found = surface.intersect(ops, &IntersectorRay::of_request(&request), 2.5);
+        let found = surface.intersect(ops, &IntersectorRay::from_request(&request), 2.5);
         let expected = first_change(cube, &request, &is_in);
         hits += usize::from(found.is_some());
         let same = match (found, expected) {
@@ -91,7 +91,7 @@ fn a_root_of_twelve_bits_is_refined() {
     let ball = surface(cube, Shape::Quadric(quadric(BALL)));
     let inverse = cube.inverse();
     for request in rays(cube, 400) {
-        let ray = IntersectorRay::of_request(&request);
+        let ray = IntersectorRay::from_request(&request);
         let Some(t) = ball.intersect(Commercial, &ray, f32::INFINITY) else { continue };
         let at = inverse.transform_point3((request.origin + request.direction * t).as_dvec3());
         // Rays that graze the ball are farther off: there t changes fast.
@@ -111,7 +111,7 @@ fn a_box_cuts_a_quadric_and_its_back_is_hit_through_the_hole() {
             limit: f32::INFINITY,
             kind: RayKind::Nearest,
         };
-        IntersectorRay::of_request(&request)
+        IntersectorRay::from_request(&request)
     };
     let hit = |ray: &IntersectorRay| rod.intersect(Commercial, ray, f32::INFINITY);
     let near = |found: Option<f32>, t: f32| found.is_some_and(|found| (found - t).abs() < 1e-5);
@@ -151,7 +151,7 @@ fn a_concave_polygon_is_hit_inside_its_outline_alone() {
     let inverse = cube.inverse();
     let mut hits = 0;
     for request in rays(cube, 800) {
-        let ray = IntersectorRay::of_request(&request);
+        let ray = IntersectorRay::from_request(&request);
         let [origin, direction] = [
             inverse.transform_point3(request.origin.as_dvec3()),
             inverse.transform_vector3(request.direction.as_dvec3()),

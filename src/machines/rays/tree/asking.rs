@@ -4,7 +4,7 @@
 use super::exploring::AtHit;
 use super::lookups::Lookup;
 use super::probe::{Called, Probe};
-use crate::rays::ray::{Found, RayKind};
+use crate::rays::ray::{ModelHit, RayKind};
 use crate::rays::recording::{Finder, Work, request};
 use shadewright_base::random::{hash, unit};
 use shadewright_bvh::Ray;
@@ -40,7 +40,7 @@ pub struct Asked {
     /// The purpose of the ray, as far as is known.
     pub purpose: Purpose,
     /// The hit, if there is one.
-    pub found: Option<Found>,
+    pub found: Option<ModelHit>,
     /// The work of finding the hit.
     pub work: Work,
 }

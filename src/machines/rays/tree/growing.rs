@@ -4,9 +4,9 @@ use super::asking::{Asked, Purpose};
 use super::exploring::{Affine, Affinity, AtHit, Call, Explorer, Term};
 use super::lookups::Lookup;
 use super::probe::{Called, Probe, Transmission, surface_arguments};
-use super::{Kind, MOST_BYTES, NO_RAY, Ray, RayTree, Sample, Settings};
+use super::{MOST_BYTES, NO_RAY, Ray, RayPurpose, RayTree, Sample, Settings};
 use crate::rays::model::Resolved;
-use crate::rays::ray::{Found, RayKind, Request};
+use crate::rays::ray::{ModelHit, RayKind, Request};
 use crate::rays::recording::{Finder, request};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -66,14 +66,14 @@ struct Outcome {
 pub fn grow(
     job: &Job,
     finder: &impl Finder,
-    resolve: &(dyn Fn(&Found) -> Resolved + Sync),
+    resolve: &(dyn Fn(&ModelHit) -> Resolved + Sync),
     settings: Settings,
     progress: Progress<'_>,
 ) -> Result<RayTree, RenderError> {
     let probe = Probe::new(job)?;
     let stop = AtomicBool::new(false);
     let data = probe.loaded.data(&probe.vectors);
-    let scene = SceneTracer::of_job(job, &probe.loaded, &data, &stop)?;
+    let scene = SceneTracer::for_job(job, &probe.loaded, &data, &stop)?;
     let explorer = Explorer { job, probe: &probe, scene: &scene, data: &data, finder, stop: &stop };
     let grower = Grower { explorer, resolve, settings };
     let mut tree = RayTree::default();
@@ -92,14 +92,14 @@ pub fn grow(
 
 struct Grower<'a, F> {
     explorer: Explorer<'a, F>,
-    resolve: &'a (dyn Fn(&Found) -> Resolved + Sync),
+    resolve: &'a (dyn Fn(&ModelHit) -> Resolved + Sync),
     settings: Settings,
 }
 
 impl<F: Finder> Grower<'_, F> {
     /// The camera rays.
     fn start(&self, tree: &mut RayTree) -> Result<Vec<Open>, RenderError> {
-        let samples = Samples::of(self.explorer.job);
+        let samples = Samples::new(self.explorer.job);
         let mut open = Vec::new();
         let numbers: Vec<usize> = (0..samples.blocks()).collect();
         for numbers in numbers.chunks(BLOCKS_AT_ONCE) {
@@ -175,9 +175,9 @@ impl<F: Finder> Grower<'_, F> {
             return Ok(());
         }
         match ray.kind {
-            Kind::Vision => tree.totals.vision += 1,
-            Kind::Through => tree.totals.through += 1,
-            Kind::Shadow => tree.totals.shadow += 1,
+            RayPurpose::Vision => tree.totals.vision += 1,
+            RayPurpose::Through => tree.totals.through += 1,
+            RayPurpose::Shadow => tree.totals.shadow += 1,
         }
         tree.rays.push(ray);
         open.push(state);
@@ -198,9 +198,9 @@ impl<F: Finder> Grower<'_, F> {
             let found = ray.hit?;
             let call = self.call(ray, state, &found);
             let calls = match ray.kind {
-                Kind::Vision | Kind::Through => &mut vision,
-                Kind::Shadow if self.transmission(ray, state, &call) == Transmission::Shaded => &mut shadow,
-                Kind::Shadow => return None,
+                RayPurpose::Vision | RayPurpose::Through => &mut vision,
+                RayPurpose::Shadow if self.transmission(ray, state, &call) == Transmission::Shaded => &mut shadow,
+                RayPurpose::Shadow => return None,
             };
             calls.push(call);
             Some(calls.len() - 1)
@@ -211,8 +211,8 @@ impl<F: Finder> Grower<'_, F> {
         let outcome = |(i, state): (usize, &Open)| {
             let (number, ray) = ((first + i) as u32, &rays[first + i]);
             match (ray.kind, places[i]) {
-                (Kind::Shadow, Some(place)) => self.shadow(number, ray, state, Some(passed[place][1])),
-                (Kind::Shadow, None) => self.shadow(number, ray, state, None),
+                (RayPurpose::Shadow, Some(place)) => self.shadow(number, ray, state, Some(passed[place][1])),
+                (RayPurpose::Shadow, None) => self.shadow(number, ray, state, None),
                 (_, Some(place)) => self.surface(number, ray, state, &shaded[place]),
                 (_, None) => missed(state),
             }
@@ -221,7 +221,7 @@ impl<F: Finder> Grower<'_, F> {
     }
 
     /// The call of the surface that a ray hits.
-    fn call(&self, ray: &Ray, state: &Open, found: &Found) -> Call {
+    fn call(&self, ray: &Ray, state: &Open, found: &ModelHit) -> Call {
         let at = (self.resolve)(found);
         let [entry, triangle, object] = self.explorer.job.program.memory.resolve(at.primitive);
         Call {
@@ -284,11 +284,11 @@ impl<F: Finder> Grower<'_, F> {
     fn child(&self, from: &Ray, parent: u32, scale: [f32; 3], term: &Term) -> Child {
         let Asked { ray, purpose, found, work } = term.asked;
         let (kind, hits, called) = match purpose {
-            Purpose::Color(called) => (Kind::Vision, RayKind::Nearest, called),
-            Purpose::Shadow(called) => (Kind::Shadow, RayKind::Nearest, called),
-            _ => (Kind::Shadow, RayKind::Any, Called { depth: 0.0, cone: [0.0; 2], kind: 0.0 }),
+            Purpose::Color(called) => (RayPurpose::Vision, RayKind::Nearest, called),
+            Purpose::Shadow(called) => (RayPurpose::Shadow, RayKind::Nearest, called),
+            _ => (RayPurpose::Shadow, RayKind::Any, Called { depth: 0.0, cone: [0.0; 2], kind: 0.0 }),
         };
-        let depth = if kind == Kind::Vision { called.depth as u32 } else { from.depth };
+        let depth = if kind == RayPurpose::Vision { called.depth as u32 } else { from.depth };
         let (request, start) = request(&ray, hits);
         let made = Ray {
             request,
@@ -328,7 +328,7 @@ impl<F: Finder> Grower<'_, F> {
         };
         let made = Ray {
             request,
-            kind: if ray.kind == Kind::Shadow { Kind::Shadow } else { Kind::Through },
+            kind: if ray.kind == RayPurpose::Shadow { RayPurpose::Shadow } else { RayPurpose::Through },
             parent,
             color: times(ray.color, rest),
             hit: found,
@@ -360,7 +360,7 @@ fn sample_ray() -> Ray {
     let request = Request { origin: Vec3::ZERO, direction: Vec3::Z, limit: 0.0, kind: RayKind::Nearest };
     Ray {
         request,
-        kind: Kind::Vision,
+        kind: RayPurpose::Vision,
         parent: NO_RAY,
         sample: 0,
         depth: 0,

@@ -15,10 +15,10 @@ use std::path::Path;
 struct Own<'a>(&'a TwoLevel);
 
 impl Finder for Own<'_> {
-    fn find(&self, request: &Request) -> (Option<Found>, Work) {
+    fn find(&self, request: &Request) -> (Option<ModelHit>, Work) {
         let t_max = request.limit.min(f32::MAX);
         let ray = shadewright_bvh::Ray { t_max, ..shadewright_bvh::Ray::new(request.origin, request.direction) };
-        let found = |hit: shadewright_bvh::Hit| Found { index: hit.prim, t: hit.t, point: [hit.u, hit.v, 0.0] };
+        let found = |hit: shadewright_bvh::Hit| ModelHit { index: hit.prim, t: hit.t, point: [hit.u, hit.v, 0.0] };
         let hit = match request.kind {
             RayKind::Any if !self.0.any_hit(&ray) => None,
             _ => self.0.closest_hit(&ray).map(found),
@@ -27,7 +27,7 @@ impl Finder for Own<'_> {
     }
 }
 
-fn resolved(found: &Found) -> Resolved {
+fn resolved(found: &ModelHit) -> Resolved {
     let [u, v, _] = found.point;
     Resolved { primitive: found.index, u, v }
 }
@@ -145,7 +145,8 @@ fn transparent_surfaces_pass_vision_rays_on_and_dim_shadow_rays() {
         let tree = tree_of(&job, 0.0);
         assert_equal(given, &job, &tree);
         assert!(tree.totals.through > 0, "{given}");
-        let dimmed = |ray: &Ray| ray.kind == Kind::Shadow && tree.rays[ray.parent as usize].kind == Kind::Shadow;
+        let dimmed =
+            |ray: &Ray| ray.kind == RayPurpose::Shadow && tree.rays[ray.parent as usize].kind == RayPurpose::Shadow;
         assert!(tree.rays.iter().any(dimmed), "{given}");
     }
 }

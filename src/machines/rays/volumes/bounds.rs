@@ -48,7 +48,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// The box around the corners of a polygon, or another primitive's.
-    pub fn of<P: Outline>(polygon: &P) -> Self {
+    pub fn new<P: Outline>(polygon: &P) -> Self {
         let corners = || polygon.corners().iter().copied();
         let min = corners().fold(Vec3::INFINITY, Vec3::min);
         Self { min, max: corners().fold(Vec3::NEG_INFINITY, Vec3::max) }
@@ -59,7 +59,7 @@ impl Bounds {
     /// # Errors
     /// When there are no polygons, or a coordinate is not finite or beyond [`LARGEST`].
     pub fn around<P: Outline>(polygons: &[P]) -> Result<Self, StructureError> {
-        let grown = polygons.iter().map(|polygon| Self::of(polygon).grown(growth(polygon)));
+        let grown = polygons.iter().map(|polygon| Self::new(polygon).grown(growth(polygon)));
         let bounds = grown.reduce(Self::joined).ok_or(StructureError::Empty)?;
         // The box of a NaN leaves it out, so the corners themselves are asked.
         let are_finite = polygons.iter().flat_map(P::corners).all(|corner| corner.is_finite());

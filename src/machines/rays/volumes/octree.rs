@@ -23,7 +23,7 @@ pub const SHARED: usize = 6;
 
 /// When a cell is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct OctreeOptions {
     /// Cells with more polygons are divided.
     pub most: usize,
     /// Up to so many times, at most [`MOST_LEVELS`].
@@ -33,7 +33,7 @@ pub struct Options {
     pub limit: usize,
 }
 
-impl Default for Options {
+impl Default for OctreeOptions {
     /// 8 polygons, 8 levels, 2²⁶ entries.
     fn default() -> Self {
         Self { most: 8, levels: 8, limit: 1 << 26 }
@@ -53,7 +53,7 @@ struct Pending {
 /// # Errors
 /// When there are no polygons, a coordinate is not finite or beyond
 /// [`LARGEST`](super::bounds::LARGEST), or there are more entries or nodes than the options allow.
-pub fn build<P: Outline>(polygons: &[P], options: &Options) -> Result<Hierarchy<Bounds>, StructureError> {
+pub fn build<P: Outline>(polygons: &[P], options: &OctreeOptions) -> Result<Hierarchy<Bounds>, StructureError> {
     let around = Bounds::around(polygons)?;
     let margin = around.margin();
     let space = around.grown(margin);
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn cells_are_divided_until_few_polygons_are_left_or_the_levels_are_used_up() {
         let polygons = Random::new(3).soup(400, 0.1);
-        let tree = build(&polygons, &Options { most: 6, levels: 12, ..Options::default() }).unwrap();
+        let tree = build(&polygons, &OctreeOptions { most: 6, levels: 12, ..OctreeOptions::default() }).unwrap();
         let counts = || {
             tree.nodes().iter().filter_map(|node| match node.content {
                 Content::Polygons { count, .. } => Some(count),
@@ -138,7 +138,7 @@ mod tests {
             })
         };
         assert!(counts().all(|count| (1..=6).contains(&count)), "{:?}", counts().max());
-        let flat = build(&polygons, &Options { most: 6, levels: 0, ..Options::default() }).unwrap();
+        let flat = build(&polygons, &OctreeOptions { most: 6, levels: 0, ..OctreeOptions::default() }).unwrap();
         assert_eq!((flat.nodes().len(), flat.polygons().len()), (1, 400));
     }
 
@@ -152,9 +152,9 @@ mod tests {
                 [Vec3::ZERO, tip, tip + Vec3::new(-sin, cos, 0.0) * 0.1, Vec3::new(-sin, cos, 0.0) * 0.1]
             })
             .collect();
-        let options = Options { most: 8, levels: 40, limit: 100_000 };
+        let options = OctreeOptions { most: 8, levels: 40, limit: 100_000 };
         assert!(build(&fan, &options).is_ok());
-        let options = Options { limit: 30, ..options };
+        let options = OctreeOptions { limit: 30, ..options };
         assert_eq!(build(&fan, &options).err(), Some(StructureError::TooManyEntries { limit: 30 }));
     }
 
@@ -164,8 +164,8 @@ mod tests {
         let square = |at: Vec3, side: f32| [Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Y, Vec3::Y].map(|c| at + c * side);
         let mut polygons: Vec<[Vec3; 4]> = (0..2).map(|i| square(Vec3::Z * (1e-7 * i as f32), 1e-6)).collect();
         polygons.push(square(Vec3::splat(0.9), 0.1));
-        let options = Options { most: 1, levels: 16, limit: 5 };
+        let options = OctreeOptions { most: 1, levels: 16, limit: 5 };
         assert_eq!(build(&polygons, &options).err(), Some(StructureError::TooManyNodes { limit: 5 }));
-        assert!(build(&polygons, &Options { limit: 200, ..options }).unwrap().nodes().len() > 5);
+        assert!(build(&polygons, &OctreeOptions { limit: 200, ..options }).unwrap().nodes().len() > 5);
     }
 }

@@ -24,7 +24,7 @@ pub fn build<P: Outline>(polygons: &[P]) -> Result<Hierarchy<Bounds>, StructureE
     let diagonals: Vec<Triangle> = polygons
         .iter()
         .map(|polygon| {
-            let Bounds { min, max } = Bounds::of(polygon).grown(growth(polygon));
+            let Bounds { min, max } = Bounds::new(polygon).grown(growth(polygon));
             Triangle::new(min, max, min)
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use super::oriented::OrientedBox;
 use super::{All, Structure, Visitor};
-use crate::rays::ray::{Found, RayKind, Request};
+use crate::rays::ray::{ModelHit, RayKind, Request};
 use glam::{Quat, Vec3};
 use shadewright_base::random::{hash, unit};
 
@@ -132,7 +132,7 @@ pub fn request(origin: Vec3, direction: Vec3) -> Request {
 
 /// The hit of a polygon below `best`, with errors like those of the hardware: `t` from the plane in
 /// single precision, and points up to 2⁻¹¹ of its size outside the polygon.
-pub fn hit(polygon: &[Vec3; 4], index: u32, request: &Request, best: f32) -> Option<Found> {
+pub fn hit(polygon: &[Vec3; 4], index: u32, request: &Request, best: f32) -> Option<ModelHit> {
     let [a, b, c, d] = *polygon;
     let normal = (c - a).cross(d - b).try_normalize()?;
     let t = (normal.dot(a) - normal.dot(request.origin)) / normal.dot(request.direction);
@@ -145,7 +145,7 @@ pub fn hit(polygon: &[Vec3; 4], index: u32, request: &Request, best: f32) -> Opt
         let outward = (q - p).cross(normal).normalize_or_zero();
         outward.dot(point - p) <= longest / 2048.0
     });
-    is_inside.then_some(Found { index, t, point: point.to_array() })
+    is_inside.then_some(ModelHit { index, t, point: point.to_array() })
 }
 
 /// The work of rays.
@@ -175,7 +175,7 @@ struct Search<'a> {
     polygons: &'a [[Vec3; 4]],
     request: &'a Request,
     best: f32,
-    found: Option<Found>,
+    found: Option<ModelHit>,
     work: Work,
 }
 
@@ -206,14 +206,14 @@ impl Visitor for Search<'_> {
 }
 
 /// Finds the hit of a ray by way of a structure, and the work of that.
-pub fn trace(structure: &impl Structure, polygons: &[[Vec3; 4]], request: &Request) -> (Option<Found>, Work) {
+pub fn trace(structure: &impl Structure, polygons: &[[Vec3; 4]], request: &Request) -> (Option<ModelHit>, Work) {
     let mut search = Search { polygons, request, best: request.limit, found: None, work: Work::default() };
     structure.visit(request, &mut search);
     (search.found, search.work)
 }
 
 /// Finds the hit of a ray by testing it against all polygons.
-pub fn trace_all(polygons: &[[Vec3; 4]], request: &Request) -> Option<Found> {
+pub fn trace_all(polygons: &[[Vec3; 4]], request: &Request) -> Option<ModelHit> {
     trace(&All { polygons: polygons.len() as u32 }, polygons, request).0
 }
 

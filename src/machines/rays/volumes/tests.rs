@@ -38,7 +38,7 @@ fn grid(polygons: &[[Vec3; 4]], counts: [u32; 3]) -> Grid {
 }
 
 fn assert_all_structures(polygons: &[[Vec3; 4]], rays: &[Request], what: &str) -> usize {
-    let octree = octree::build(polygons, &octree::Options::default()).unwrap();
+    let octree = octree::build(polygons, &octree::OctreeOptions::default()).unwrap();
     let oriented = oriented::build(polygons, 4).unwrap();
     let (hits, _) = assert_same_hits(&octree, polygons, rays, &format!("octree, {what}"));
     assert_same_hits(&oriented, polygons, rays, &format!("oriented boxes, {what}"));
@@ -168,14 +168,14 @@ fn what_cannot_be_divided_is_refused() {
         assert_eq!(with(Vec3::new(0.5, broken, 0.5)), Some(StructureError::Coordinates), "{broken}");
     }
     assert!(oriented::build::<[Vec3; 4]>(&[], 4).is_err());
-    assert!(octree::build::<[Vec3; 4]>(&[], &octree::Options::default()).is_err());
+    assert!(octree::build::<[Vec3; 4]>(&[], &octree::OctreeOptions::default()).is_err());
 }
 
 #[test]
 fn rays_without_a_direction_get_no_work() {
     let polygons = Random::new(1).soup(20, 0.5);
     let all = All { polygons: 20 };
-    let octree = octree::build(&polygons, &octree::Options::default()).unwrap();
+    let octree = octree::build(&polygons, &octree::OctreeOptions::default()).unwrap();
     let grid = grid(&polygons, [4, 4, 4]);
     for (origin, direction) in [
         (Vec3::ZERO, Vec3::ZERO),
@@ -197,7 +197,7 @@ fn rays_without_a_direction_get_no_work() {
 fn a_ray_that_asks_for_any_hit_does_less_work() {
     let mut random = Random::new(9);
     let polygons = random.soup(400, 0.4);
-    let octree = octree::build(&polygons, &octree::Options::default()).unwrap();
+    let octree = octree::build(&polygons, &octree::OctreeOptions::default()).unwrap();
     let (mut nearest, mut any) = (Work::default(), Work::default());
     for _ in 0..500 {
         let ray = random.ray(&polygons);
@@ -218,7 +218,7 @@ fn structures_save_most_of_the_tests() {
         rays.iter().map(|ray| structure(ray).polygons).sum::<u64>() as f64 / rays.len() as f64
     };
     let grid = Grid::cube(&polygons, 10, 1 << 20).unwrap();
-    let octree = octree::build(&polygons, &octree::Options::default()).unwrap();
+    let octree = octree::build(&polygons, &octree::OctreeOptions::default()).unwrap();
     let oriented = oriented::build(&polygons, 4).unwrap();
     let counts = [
         tests_a_ray(&|ray| trace(&grid, &polygons, ray).1),

@@ -108,7 +108,7 @@ impl Textures {
         entries.sort_by_key(|e| e.0);
         entries.dedup_by_key(|e| e.0);
         let ids: Vec<u32> = entries.iter().map(|e| e.0).collect();
-        Self { table: Table::of(&ids), entries }
+        Self { table: Table::from_ids(&ids), entries }
     }
 
     /// The one of a name, if there is such an image.
@@ -191,7 +191,7 @@ const DISPLACED_FACTOR: u32 = 0xc2b2_ae35;
 const MOST_DISPLACEMENTS: u32 = 1 << 16;
 
 impl Table {
-    fn of(ids: &[u32]) -> Self {
+    fn from_ids(ids: &[u32]) -> Self {
         if ids.is_empty() {
             return Self::default();
         }
@@ -292,7 +292,7 @@ mod tests {
     fn a_table_has_a_slot_for_each_of_a_thousand_names() {
         for count in [1, 2, 3, 7, 100, 1000, 1025, 50_000] {
             let ids: Vec<u32> = (0..count).map(|i| string_id(&format!("maps/{i}.tex"))).collect();
-            let table = Table::of(&ids);
+            let table = Table::from_ids(&ids);
             let slots: std::collections::HashSet<u32> = ids.iter().map(|&id| table.slot(id)).collect();
             assert_eq!(slots.len(), ids.len());
             assert!(slots.iter().all(|&s| s < table.size), "{table:?}");

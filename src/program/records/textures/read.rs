@@ -74,14 +74,14 @@ pub struct Read {
 }
 
 /// A texture whose files are found, as far as they are there.
-struct Found {
+struct LocatedTexture {
     name: Arc<str>,
     span: Option<Span>,
     source: TextureSource,
     files: Vec<Key>,
 }
 
-impl Found {
+impl LocatedTexture {
     fn located(&self, d: Diagnostic) -> Diagnostic {
         self.span.into_iter().fold(d, |d, s| d.at(s, "named here"))
     }
@@ -91,7 +91,7 @@ impl Images {
     /// Reads the images of these names. Files are noted in `log`.
     pub fn read(&mut self, scene: &Scene, names: Names, log: &mut FileLog) -> Read {
         let mut remarks = Diagnostics::new();
-        let found: Vec<Found> =
+        let found: Vec<LocatedTexture> =
             names.into_iter().map(|(name, span)| find(scene, name, span, log, &mut remarks)).collect();
         self.refresh(scene, found.iter().flat_map(|f| &f.files));
         // The matrices of depth maps begin at world space.
@@ -105,7 +105,13 @@ impl Images {
 
     /// The texture made of the files that were found; `None` where one is missing or damaged, which
     /// is reported unless it was before.
-    fn texture(&self, found: &Found, to_world: Mat4, log: &mut FileLog, remarks: &mut Diagnostics) -> Option<Texture> {
+    fn texture(
+        &self,
+        found: &LocatedTexture,
+        to_world: Mat4,
+        log: &mut FileLog,
+        remarks: &mut Diagnostics,
+    ) -> Option<Texture> {
         let (mut pyramids, mut depths, mut points) = (Vec::new(), None, None);
         for key in &found.files {
             let kept = &self.kept[key];
@@ -206,10 +212,16 @@ fn embedded<'a>(scene: &'a Scene, location: &Location) -> Option<&'a Arc<[u8]>> 
 }
 
 /// Finds the files of a texture, and reports those that are not there.
-fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, remarks: &mut Diagnostics) -> Found {
+fn find(
+    scene: &Scene,
+    name: Arc<str>,
+    span: Option<Span>,
+    log: &mut FileLog,
+    remarks: &mut Diagnostics,
+) -> LocatedTexture {
     let mut source = scene.texture(&name);
     // A shadow map is recognized by its matrices when it is read.
-    let mut found = Found { name, span, source: source.clone(), files: Vec::new() };
+    let mut found = LocatedTexture { name, span, source: source.clone(), files: Vec::new() };
     let (files, form): (&[String], Form) = match &mut source {
         TextureSource::Image { file, reading, .. } => (std::slice::from_ref(file), Form::Image(*reading)),
         TextureSource::Cube { faces, .. } => (faces, Form::Image(Reading::Color)),

@@ -140,7 +140,7 @@ impl SurfaceState {
         if let Some(&v) = self.known.get(name) {
             return v;
         }
-        let own = self.of_ribbon(b, name).or_else(|| self.of_primitive(b, name));
+        let own = self.ribbon_value(b, name).or_else(|| self.primitive_value(b, name));
         let v = own.unwrap_or_else(|| self.compute(b, name));
         self.known.insert(name, v);
         v
@@ -215,7 +215,7 @@ impl SurfaceState {
                 let zero = b.f32(0.0);
                 b.splat(zero, Type::Vec3)
             }
-            _ => of_frame(b, name).unwrap_or_else(|| b.f32(0.0)),
+            _ => frame_value(b, name).unwrap_or_else(|| b.f32(0.0)),
         }
     }
 
@@ -481,7 +481,7 @@ const COLORS: u32 = 6;
 
 /// The value of an input that is the same for all shaders of a frame, whatever their kind:
 /// `ncomps`, `time`, `dtime`, or `ray.time`, the time as a fraction of the shutter interval.
-pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
+pub fn frame_value(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
     Some(match name {
         "ncomps" => b.f32(3.0),
         "time" => b.frame(slots::TIME),

@@ -27,7 +27,7 @@ const STEEP: f32 = 0.5;
 
 impl SurfaceState {
     /// The value of a global that the procedural primitive computes itself.
-    pub(super) fn of_primitive(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Option<Value> {
+    pub(super) fn primitive_value(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Option<Value> {
         self.inputs.layout.procedural?;
         Some(match name {
             "N" | "Ng" => self.world_normal(b, name, true),
@@ -128,7 +128,7 @@ impl SurfaceState {
             (None, input::RAY_T) => b.f32(f32::MAX),
             (None, input::SEED_X) => numbers[0],
             (None, input::SEED_Y) => numbers[1],
-            (None, name) => super::of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
+            (None, name) => super::frame_value(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
         });
         let point = core.call_with(b, &core.shader.core, args).get("P")?;
         Some(self.point_to_world(b, point))
@@ -206,7 +206,7 @@ impl SurfaceState {
             (None, input::RAY_T) => t,
             (None, "P") => point,
             (None, "uvw") => world,
-            (None, name) => super::of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
+            (None, name) => super::frame_value(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
         });
         let outputs = core.call_with(b, &core.shader.core, args);
         let results = core.shader.core_results.iter();

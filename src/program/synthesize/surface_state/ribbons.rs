@@ -20,7 +20,7 @@ const RADIAL: &str = "ribbon.radial";
 
 impl SurfaceState {
     /// The value of a global of a ribbon, where it is another than that of the tube.
-    pub(super) fn of_ribbon(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Option<Value> {
+    pub(super) fn ribbon_value(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Option<Value> {
         let coordinates = self.inputs.layout.ribbons?;
         Some(match name {
             RADIAL => self.mesh_normal(b),

@@ -22,7 +22,7 @@ type Words = [Vec<u32>; RUNNERS];
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct SourceLocation {
     /// The shader or function of the source, where known: `surface marble`.
     pub shader: Option<String>,
     /// The function of the program that holds the code.
@@ -57,7 +57,7 @@ pub struct Operand {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Operation {
     /// Where it is.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The functions that are running, the innermost call first.
     pub calls: Vec<String>,
     /// The name of the operation.
@@ -87,7 +87,7 @@ pub enum Effect {
     Branch {
         /// Where it goes where the decision is true, and where it is false; `None` where other parts
         /// of the branch's condition decide that.
-        ways: [Option<Place>; 2],
+        ways: [Option<SourceLocation>; 2],
         /// The truth value of the decision at which a loop ends, if the branch is that of one.
         ends_loop_at: Option<bool>,
     },
@@ -125,7 +125,7 @@ pub struct Parted {
     /// The decision on where they go, where it was recorded.
     pub decision: Option<Decision>,
     /// Where each goes on; `None` at the end of the sample.
-    pub to: [Option<Place>; 2],
+    pub to: [Option<SourceLocation>; 2],
 }
 
 /// Explains the points of one sample.
@@ -259,7 +259,7 @@ impl<'a> Explainer<'a> {
             Operand {
                 name: self.name(function, insts, value),
                 ulps: words.as_ref().and_then(|w| distance(ty, &w[pair[0]], &w[pair[1]])),
-                values: words.map(|w| w.map(|words| Shown::of(ty, &words))),
+                values: words.map(|w| w.map(|words| Shown::new(ty, &words))),
                 differs: differing,
             }
         };
@@ -272,7 +272,7 @@ impl<'a> Explainer<'a> {
             variable,
             leads_to,
             operands: at.into_iter().flat_map(|inst| &inst.args).map(operand).collect(),
-            results: words.each_ref().map(|words| Shown::of(item.ty, words)),
+            results: words.each_ref().map(|words| Shown::new(item.ty, words)),
             ulps: distance(item.ty, &words[pair[0]], &words[pair[1]]),
         }
     }
@@ -427,7 +427,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// The place of a segment.
-    pub fn segment_place(&self, tracer: &Tracer<'_, '_>, execution: Execution) -> Place {
+    pub fn segment_place(&self, tracer: &Tracer<'_, '_>, execution: Execution) -> SourceLocation {
         let Segment { function, block, insts, .. } = &tracer.segments.list[execution.segment as usize];
         self.place(*function, *block, insts.start)
     }
@@ -448,7 +448,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// The place of an instruction of a block, of its end, or of what is near it.
-    fn place(&self, function: usize, block: BlockId, at: usize) -> Place {
+    fn place(&self, function: usize, block: BlockId, at: usize) -> SourceLocation {
         let func = &self.module().functions[function];
         let insts = &func.block(block).insts;
         let own = insts.get(at).map_or(func.block(block).term_loc, |inst| inst.loc);
@@ -466,7 +466,7 @@ impl<'a> Explainer<'a> {
         }
         // Code without a source of its own has the place of its call.
         inlined_at.retain(|position| span.is_none_or(|span| *position != self.sources().describe(span)));
-        Place {
+        SourceLocation {
             shader: span.and_then(|span| self.shader(span)),
             function: func.name.to_string(),
             block: block.to_string(),
@@ -478,7 +478,7 @@ impl<'a> Explainer<'a> {
     }
 
     /// The variable to which the text at a place assigns.
-    fn assigned(&self, place: &Place) -> Option<Variable> {
+    fn assigned(&self, place: &SourceLocation) -> Option<Variable> {
         let span = place.span.filter(|_| !place.is_near)?;
         let text = &self.sources().get(span.file)?.text;
         assigned(text, span.start as usize, span.end as usize)
@@ -499,7 +499,7 @@ impl<'a> Explainer<'a> {
         }
         let Some((block, at)) = definition(func, value) else { return format!("value {value} of a loop or branch") };
         let inst = &func.block(block).insts[at];
-        if let Some(name) = self.names.of_result(self.module(), inst) {
+        if let Some(name) = self.names.result(self.module(), inst) {
             return name.to_string();
         }
         match &inst.op {
@@ -511,7 +511,7 @@ impl<'a> Explainer<'a> {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.position {
             Some(position) if self.is_near => write!(f, "near {position}"),

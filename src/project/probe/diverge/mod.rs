@@ -24,7 +24,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use explain::{Decision, Effect, Operand, Operation, Parted, Place};
+pub use explain::{Decision, Effect, Operand, Operation, Parted, SourceLocation};
 pub use values::Shown;
 
 use super::AbsentSample;
@@ -107,7 +107,7 @@ pub struct Color {
 }
 
 impl Color {
-    fn of(bits: [u32; 4]) -> Self {
+    fn from_bits(bits: [u32; 4]) -> Self {
         Self { rgba: bits.map(f32::from_bits), hex: bits.map(|word| format!("{word:#010x}")) }
     }
 }
@@ -217,11 +217,11 @@ pub fn diverge(
             film.add(color.map(f32::from_bits), 1.0);
             film.weight += sample.weight - 1.0;
         }
-        Color::of(film.mean().map(f32::to_bits))
+        Color::from_bits(film.mean().map(f32::to_bits))
     });
 
     begin("samples", EVALUATOR)?;
-    let executed = Executed::of(job, &shot).map_err(failed(EVALUATOR))?;
+    let executed = Executed::run(job, &shot).map_err(failed(EVALUATOR))?;
     let explainer = Explainer::new(subject);
     let before = |what: &str, runner: usize| begin(&format!("recording {what}"), runner).is_ok();
     let mut tracer = Tracer::new(job, shot, &executed, &mut runners, &before);
@@ -295,7 +295,8 @@ pub fn diverge(
             _ => describe_parting(&explainer, &tracer, parting),
         }
     };
-    let colors = [plain[0][number as usize], plain[1][number as usize], streams.colors[EVALUATOR]].map(Color::of);
+    let colors =
+        [plain[0][number as usize], plain[1][number as usize], streams.colors[EVALUATOR]].map(Color::from_bits);
     Ok(Divergence {
         evaluator: [against(0), against(1)],
         pixel,

@@ -51,13 +51,13 @@ impl Names {
     }
 
     /// The variable that gets the result of an instruction.
-    pub fn of_result(&self, module: &Module, inst: &Inst) -> Option<Arc<str>> {
+    pub fn result(&self, module: &Module, inst: &Inst) -> Option<Arc<str>> {
         self.of.get(&(module.span(inst.loc)?, inst.op.name())).cloned()
     }
 
     /// The variable that gets what a function returns of which an instruction is a part: the
     /// function was inlined where the variable is given its value.
-    fn of_call(&self, module: &Module, inst: &Inst) -> Option<Arc<str>> {
+    fn call(&self, module: &Module, inst: &Inst) -> Option<Arc<str>> {
         let chain = std::iter::successors(Some(inst.loc), |loc| module.locs[loc.0 as usize].inlined_at);
         let spans = chain.filter_map(|loc| module.locs[loc.0 as usize].span);
         spans.filter_map(|span| self.of.get(&(span, CALL))).next().cloned()
@@ -83,12 +83,12 @@ impl Names {
         let mut next = 0;
         while let Some(&at) = seen.get(next).filter(|_| next < MAX_VALUES) {
             if let Some(inst) = defined.get(&at) {
-                match self.of_result(module, inst) {
+                match self.result(module, inst) {
                     Some(name) if next == 0 => return Some(Variable::Is(name)),
                     Some(name) => return Some(Variable::From(name)),
                     None => {}
                 }
-                if let Some(name) = self.of_call(module, inst) {
+                if let Some(name) = self.call(module, inst) {
                     return Some(Variable::From(name));
                 }
             }

@@ -1,6 +1,6 @@
 //! A divergence as text for a terminal, and as JSON.
 
-use super::explain::{Decision, Effect, Operand, Operation, Parted, Place};
+use super::explain::{Decision, Effect, Operand, Operation, Parted, SourceLocation};
 use super::values::Shown;
 use super::{Difference, Divergence, EVALUATOR, RUNNERS};
 use serde_json::{Value as Json, json};
@@ -159,7 +159,7 @@ impl Divergence {
         let width = self.name_width();
         for (name, place) in difference.between.iter().zip(&parted.to) {
             match place {
-                Some(place @ Place { shader, function, block, .. }) => {
+                Some(place @ SourceLocation { shader, function, block, .. }) => {
                     let holder = shader.as_ref().map_or(String::new(), |shader| format!(" in {shader}"));
                     let _ = writeln!(out, "    {name:width$}  goes on {place}{holder} (block {block} of {function})");
                 }
@@ -219,7 +219,7 @@ fn letters(number: usize) -> String {
 }
 
 /// The place with its source text.
-fn write_place(out: &mut String, place: &Place, sources: &SourceMap, label: &str) {
+fn write_place(out: &mut String, place: &SourceLocation, sources: &SourceMap, label: &str) {
     let holder = place.shader.clone().unwrap_or_else(|| format!("function {}", place.function));
     let near = if place.is_near { ", in code without a line of its own, near this" } else { "" };
     let _ = writeln!(out, "  in {holder}{near}");

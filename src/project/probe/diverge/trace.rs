@@ -145,13 +145,13 @@ impl Executed {
     ///
     /// # Errors
     /// The errors of rendering.
-    pub fn of(job: &Job, sample: &CameraSample) -> Result<Self, RenderError> {
+    pub fn run(job: &Job, sample: &CameraSample) -> Result<Self, RenderError> {
         let kinds = 0..job.program.primitives.kinds;
         let others: Vec<String> =
             kinds.flat_map(|n| [vec![intersect_entry(n)], common_origin_entries(n).into()].concat()).collect();
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         let (functions, _) = EvaluatorSamples.executed(job, sample)?;
-        let segments = Segments::of(&job.program.module, &functions, &others);
+        let segments = Segments::new(&job.program.module, &functions, &others);
         let nothing = Recording::Hashes { of: &HashSet::new(), canonical: false, decisions: Detail::Outer };
         let (_, of) = EvaluatorSamples.executed(&instrumented(job, &segments, nothing), sample)?;
         Ok(Self { segments, of })

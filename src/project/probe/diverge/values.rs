@@ -14,7 +14,7 @@ pub struct Shown {
 
 impl Shown {
     /// The value of a type that these words are, or as many of them as there are.
-    pub fn of(ty: Type, words: &[u32]) -> Self {
+    pub fn new(ty: Type, words: &[u32]) -> Self {
         let one = |word: u32| match ty {
             Type::Bool => (word != 0).to_string(),
             Type::I32 => (word as i32).to_string(),
@@ -84,10 +84,10 @@ mod tests {
 
     #[test]
     fn values_are_shown_in_both_forms() {
-        let shown = Shown::of(Type::Vec3, &[1.0f32.to_bits(), 0.1f32.to_bits(), 0]);
+        let shown = Shown::new(Type::Vec3, &[1.0f32.to_bits(), 0.1f32.to_bits(), 0]);
         assert_eq!(shown.text, "(1, 0.1, 0)");
         assert_eq!(shown.hex, ["0x3f800000", "0x3dcccccd", "0x00000000"]);
-        assert_eq!(Shown::of(Type::Bool, &[1]).text, "true");
-        assert_eq!(Shown::of(Type::I32, &[u32::MAX]).text, "-1");
+        assert_eq!(Shown::new(Type::Bool, &[1]).text, "true");
+        assert_eq!(Shown::new(Type::I32, &[u32::MAX]).text, "-1");
     }
 }

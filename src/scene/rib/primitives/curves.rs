@@ -4,7 +4,7 @@
 //! spheres. Widths are those of `width` or `constantwidth`, and 1 without.
 
 use super::super::args::Args;
-use super::super::params::{Class, Param};
+use super::super::params::{Param, PrimvarClass};
 use super::super::reader::Reader;
 use super::dicing::{count, metric, too_fine};
 use super::polygons::positions;
@@ -99,20 +99,20 @@ fn along_curves(
         let width = param.declaration.size();
         let values = param.floats();
         Ok(match param.declaration.class {
-            Class::Constant => {
+            PrimvarClass::Constant => {
                 param.expect(1, "one value for all curves")?;
                 values.repeat(rings.rings.len())
             }
-            Class::Uniform => {
+            PrimvarClass::Uniform => {
                 param.expect(all.len(), "one value a curve")?;
                 let of = |curve: u32| &values[curve as usize * width..][..width];
                 rings.rings.iter().flat_map(|ring| of(ring.curve)).copied().collect()
             }
-            Class::Varying | Class::FaceVarying => {
+            PrimvarClass::Varying | PrimvarClass::FaceVarying => {
                 param.expect(*varying, "one value an end of each segment")?;
                 rings.blend_varying(all, &values, width)
             }
-            Class::Vertex | Class::FaceVertex => {
+            PrimvarClass::Vertex | PrimvarClass::FaceVertex => {
                 param.expect(points.len(), "one value a control point")?;
                 rings.blend_vertex(all, &values, width)
             }
@@ -167,7 +167,7 @@ pub fn points(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     let widths = match width_of(&mut vars)? {
         None => vec![1.0; centers.len()],
         Some(p) => {
-            let single = matches!(p.declaration.class, Class::Constant | Class::Uniform);
+            let single = matches!(p.declaration.class, PrimvarClass::Constant | PrimvarClass::Uniform);
             p.expect(
                 if single { 1 } else { centers.len() },
                 if single { "one value for all" } else { "one value a point" },

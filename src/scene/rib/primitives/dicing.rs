@@ -190,7 +190,7 @@ pub fn metric(r: &Reader<'_>) -> Metric {
     let attributes = &r.state.attributes;
     let flatness = attributes.surfaces.flatness(attributes.own.shading_rate);
     let metric = match r.retained.is_open() {
-        true => Metric::of_any_size(RETAINED_PIXELS, flatness),
+        true => Metric::for_any_size(RETAINED_PIXELS, flatness),
         false => r.scene.camera.metric(r.scene.format, r.state.transform, flatness),
     };
     metric.halved(r.budget.halvings)

@@ -89,7 +89,7 @@ pub fn place(
         let own = Arc::make_mut(&mut own);
         (own.displacement, own.emits) = (None, None);
     }
-    let Some(lights) = light_sets::of_object(r, args) else { return Ok(()) };
+    let Some(lights) = light_sets::object_lights(r, args) else { return Ok(()) };
     let object = Object {
         name: attributes.name.unwrap_or_else(|| args.request.into()),
         surface: attributes.surface,

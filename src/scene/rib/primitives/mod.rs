@@ -110,7 +110,7 @@ pub fn add_object(
         r.retained.add(mesh, computed_normals);
         return Ok(());
     }
-    let Some(lights) = light_sets::of_object(r, args) else { return Ok(()) };
+    let Some(lights) = light_sets::object_lights(r, args) else { return Ok(()) };
     r.scene.objects.push(Object {
         name: attributes.name.unwrap_or_else(|| source.name.into()),
         surface: attributes.surface,

@@ -1,7 +1,7 @@
 //! `Patch`, `PatchMesh` and `NuPatch` (RISpec 3.2, §5.2 and §5.3).
 
 use super::super::args::Args;
-use super::super::params::{Class, Type};
+use super::super::params::{PrimvarClass, Type};
 use super::super::reader::Reader;
 use super::dicing::{count, metric, too_fine};
 use super::quadrics::texture_corners;
@@ -171,7 +171,7 @@ fn control_points(
     let Some(p) = &vars.positions else {
         return Err(args.error("no positions").hint("give \"P\" [x y z …], \"Pw\" [x y z w …] or \"Pz\" [z …]"));
     };
-    if !matches!(p.declaration.class, Class::Vertex | Class::Varying) {
+    if !matches!(p.declaration.class, PrimvarClass::Vertex | PrimvarClass::Varying) {
         let text =
             format!("`{}` must be `vertex {}`, not `{}`", p.name, p.declaration.ty.name(), p.declaration.describe());
         return Err(Diagnostic::error(text).at(p.name_span, "of the wrong class"));

@@ -1,7 +1,7 @@
 //! `Polygon`, `GeneralPolygon`, `PointsPolygons` and `PointsGeneralPolygons` (RISpec 3.2, §5.1).
 
 use super::super::args::Args;
-use super::super::params::{Class, Type};
+use super::super::params::{PrimvarClass, Type};
 use super::super::reader::Reader;
 use super::dicing::count_listed;
 use super::variables::{ClassMap, Spread, Variables, projected};
@@ -160,7 +160,7 @@ pub fn positions(args: &Args<'_, '_>, vars: &Variables) -> Result<Vec<Vec3>, Dia
     if p.declaration.ty == Type::Float {
         return Err(args.error("positions as `Pz` are heights over patches only").hint("give \"P\" [x y z …]"));
     }
-    if !matches!(p.declaration.class, Class::Vertex | Class::Varying) {
+    if !matches!(p.declaration.class, PrimvarClass::Vertex | PrimvarClass::Varying) {
         let text =
             format!("`{}` must be `vertex {}`, not `{}`", p.name, p.declaration.ty.name(), p.declaration.describe());
         return Err(Diagnostic::error(text).at(p.name_span, "of the wrong class"));

@@ -5,7 +5,7 @@
 //! others go along for the shader's parameters.
 
 use super::super::args::Args;
-use super::super::params::{Class, Param, Type, Values, read_params};
+use super::super::params::{Param, PrimvarClass, Type, Values, read_params};
 use super::super::reader::Reader;
 use glam::{Vec2, Vec3};
 use shadewright_base::text::diagnostics::Diagnostic;
@@ -180,12 +180,12 @@ fn pairs(x: &Channel<f32>, y: &Channel<f32>, otherwise: Channel<Vec2>, triangles
 fn variable(param: Param, spread: &Spread<'_>) -> Result<Variable, Diagnostic> {
     let declaration = param.declaration;
     let map = match declaration.class {
-        Class::Constant => None,
-        Class::Uniform => Some(&spread.uniform),
-        Class::Varying => Some(&spread.varying),
-        Class::Vertex => Some(&spread.vertex),
-        Class::FaceVarying => Some(&spread.face_varying),
-        Class::FaceVertex => Some(&spread.face_vertex),
+        PrimvarClass::Constant => None,
+        PrimvarClass::Uniform => Some(&spread.uniform),
+        PrimvarClass::Varying => Some(&spread.varying),
+        PrimvarClass::Vertex => Some(&spread.vertex),
+        PrimvarClass::FaceVarying => Some(&spread.face_varying),
+        PrimvarClass::FaceVertex => Some(&spread.face_vertex),
     };
     param.expect(map.map_or(1, |m| m.count), map.map_or("one value for the primitive", |m| m.meaning))?;
     let ty = match declaration.ty {

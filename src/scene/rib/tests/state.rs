@@ -1,7 +1,7 @@
 //! Options, the camera, transforms, attributes, shaders and lights.
 
 use super::{errors, scene, warnings, world};
-use crate::{MAX_FOLDERS, OpenOptions, ParamValue, Projection, Scene, ShaderKind, Shadows, open_bytes};
+use crate::{MAX_FOLDERS, OpenOptions, ParamValue, Projection, Scene, ShaderRole, Shadows, open_bytes};
 use glam::{Mat4, Vec3};
 use shadewright_base::text::source::SourceMap;
 use std::path::PathBuf;
@@ -137,7 +137,7 @@ fn shader_parameters_keep_their_declared_types() {
     );
     assert_eq!(s.shader_instances.len(), 1);
     let shader = &s.shader_instances[0];
-    assert_eq!((shader.kind, shader.shader.as_str()), (ShaderKind::Surface, "mine"));
+    assert_eq!((shader.kind, shader.shader.as_str()), (ShaderRole::Surface, "mine"));
     let expected = [
         ("bumps", ParamValue::Integer(vec![3])),
         ("seeds", ParamValue::Float(vec![1.0, 2.0])),

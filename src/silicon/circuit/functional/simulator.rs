@@ -230,7 +230,7 @@ impl<'a> FunctionalSimulator<'a> {
                 let is_silent = self.cycle - self.last_word >= limits.idle && self.timers.is_empty();
                 if !is_silent || environment.next_event(self.cycle).is_some() {
                     repetition.reset();
-                } else if repetition.again(|kept: &State| self.is_as(kept), || self.state()) {
+                } else if repetition.again(|kept: &CircuitState| self.is_as(kept), || self.state()) {
                     break Outcome::Idle;
                 }
                 self.cycle += 1;
@@ -255,8 +255,8 @@ impl<'a> FunctionalSimulator<'a> {
     }
 
     /// The state that decides how the simulation goes on, without what comes from outside.
-    fn state(&self) -> State {
-        State {
+    fn state(&self) -> CircuitState {
+        CircuitState {
             words: self.words.clone(),
             full: self.arcs.iter().map(|arc| arc.full).collect(),
             queue: self.queue.clone(),
@@ -267,7 +267,7 @@ impl<'a> FunctionalSimulator<'a> {
     }
 
     /// True if this is the state.
-    fn is_as(&self, kept: &State) -> bool {
+    fn is_as(&self, kept: &CircuitState) -> bool {
         self.words == kept.words
             && self.arcs.iter().map(|arc| arc.full).eq(kept.full.iter().copied())
             && (&self.queue, &self.polling) == (&kept.queue, &kept.polling)
@@ -277,7 +277,7 @@ impl<'a> FunctionalSimulator<'a> {
 }
 
 /// A state between two cycles.
-struct State {
+struct CircuitState {
     words: Vec<Bits>,
     full: Vec<bool>,
     queue: Vec<Unit>,

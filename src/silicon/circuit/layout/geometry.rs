@@ -134,14 +134,14 @@ impl Layout {
 
 /// The options that the user chooses.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct LayoutOptions {
     /// How much wider than high the layout should be.
     pub aspect: f64,
     /// Passes that improve the placement.
     pub passes: u32,
 }
 
-impl Default for Options {
+impl Default for LayoutOptions {
     fn default() -> Self {
         Self { aspect: 1.4, passes: 12 }
     }

@@ -18,7 +18,7 @@ mod sizes;
 mod svg;
 
 pub use cif::cif;
-pub use geometry::{CellBox, Layer, Layout, Options, Rect, Wire};
+pub use geometry::{CellBox, Layer, Layout, LayoutOptions, Rect, Wire};
 pub use route::place_and_route;
 pub use svg::svg;
 

@@ -5,9 +5,9 @@
 //! the cells that it is connected to: the order in each column is that of the mean place of those
 //! (barycenter), and then neighbors are exchanged where that makes wires shorter.
 
-use super::geometry::Options;
+use super::geometry::LayoutOptions;
 use super::sizes;
-use crate::circuit::serial::cells::{Kind, Side};
+use crate::circuit::serial::cells::{CellKind, Side};
 use crate::circuit::serial::netlist::Netlist;
 
 /// A placement.
@@ -26,7 +26,7 @@ pub struct Placement {
 }
 
 /// Places all cells in about so many columns.
-pub fn place(netlist: &Netlist, count: usize, options: Options) -> Placement {
+pub fn place(netlist: &Netlist, count: usize, options: LayoutOptions) -> Placement {
     let used = sizes::wires(netlist);
     let slots: Vec<usize> = (0..netlist.cells.len())
         .map(|cell| {
@@ -76,9 +76,9 @@ fn stacked(column: &[u32], slots: &[usize]) -> usize {
 fn columns(netlist: &Netlist, slots: &[usize], count: usize) -> Vec<Vec<u32>> {
     let latest = netlist.cells.iter().map(|cell| cell.earliest).max().unwrap_or(0);
     let time = |cell: u32| match netlist.cells[cell as usize].kind {
-        Kind::Port { side: Side::SerialOut | Side::SyncOut, .. } => latest.saturating_add(1),
-        Kind::Port { side: Side::SerialIn | Side::SyncIn | Side::Parallel, .. } => 0,
-        Kind::Port { .. } | Kind::Memory { .. } => latest / 2,
+        CellKind::Port { side: Side::SerialOut | Side::SyncOut, .. } => latest.saturating_add(1),
+        CellKind::Port { side: Side::SerialIn | Side::SyncIn | Side::Parallel, .. } => 0,
+        CellKind::Port { .. } | CellKind::Memory { .. } => latest / 2,
         _ => netlist.cells[cell as usize].earliest,
     };
     let mut cells: Vec<u32> = (0..netlist.cells.len() as u32).collect();

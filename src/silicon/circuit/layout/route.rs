@@ -11,7 +11,7 @@
 //! wires meet a channel at the same height from both sides, and the left-edge algorithm fills its
 //! vertical tracks without constraints.
 
-use super::geometry::{CellBox, Layer, Layout, Options, PinPlace, Rect, Wire};
+use super::geometry::{CellBox, Layer, Layout, LayoutOptions, PinPlace, Rect, Wire};
 use super::place::{Placement, place};
 use super::sizes;
 use crate::circuit::serial::netlist::Netlist;
@@ -71,7 +71,7 @@ struct Path {
 ///
 /// # Errors
 /// A layout that is too large.
-pub fn place_and_route(netlist: &Netlist, options: Options) -> Result<Layout, Diagnostic> {
+pub fn place_and_route(netlist: &Netlist, options: LayoutOptions) -> Result<Layout, Diagnostic> {
     if netlist.cells.is_empty() {
         return Ok(Layout::default());
     }
@@ -113,7 +113,7 @@ struct Plan {
 
 impl Plan {
     /// None where that would be more than [`MAX_RECTS`].
-    fn new(netlist: &Netlist, count: usize, options: Options) -> Option<Self> {
+    fn new(netlist: &Netlist, count: usize, options: LayoutOptions) -> Option<Self> {
         let placement = place(netlist, count, options);
         let mut paths = terminals(netlist, &placement, &sizes::wires(netlist));
         if rects(&paths) > MAX_RECTS {
@@ -127,7 +127,7 @@ impl Plan {
     }
 
     /// The area, and how far the shape is from the one that is wanted.
-    fn cost(&self, options: Options) -> f64 {
+    fn cost(&self, options: LayoutOptions) -> f64 {
         let (width, height) = (self.floor.right as f64, self.floor.top as f64);
         (width * height).ln() + 0.7 * (width / height / options.aspect.clamp(0.1, 10.0)).ln().abs()
     }

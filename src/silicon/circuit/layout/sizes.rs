@@ -7,7 +7,7 @@
 //! 100 λ.
 
 use super::geometry::Wire;
-use crate::circuit::serial::cells::Kind;
+use crate::circuit::serial::cells::CellKind;
 use crate::circuit::serial::netlist::{NetInfo, Netlist};
 
 /// λ of a multiplier's slice of one bit: 1800 / 16, upwards.
@@ -30,19 +30,19 @@ const STAGE: i64 = 24;
 const LOGIC: i64 = 60;
 
 /// The width of a cell's content in λ, in one row.
-fn row(kind: &Kind) -> i64 {
+fn row(kind: &CellKind) -> i64 {
     let bits = |bits: u32| STAGE * i64::from(bits);
     match kind {
-        Kind::Multiply { width } => MULTIPLIER_SLICE * i64::from(*width),
-        Kind::Shift { length } => bits(*length).max(LOGIC / 2),
-        Kind::Hold { width } => bits(*width) + LOGIC,
-        Kind::Constant { width, .. } => bits(*width) + LOGIC,
-        Kind::Slice { high, .. } => bits(*high + 1) / 2 + LOGIC,
-        Kind::Extend { by, .. } => bits(*by) / 2 + LOGIC,
-        Kind::Decode { width, labels } => bits(*width) / 2 + 12 * labels.len() as i64 + LOGIC,
-        Kind::Sum { .. } | Kind::Compare { .. } => 100,
-        Kind::Port { width, buffer, .. } => 2 * bits(*width) + bits(*width) * i64::from((*buffer).min(64)) + LOGIC,
-        Kind::Memory { width, words, ports, .. } => {
+        CellKind::Multiply { width } => MULTIPLIER_SLICE * i64::from(*width),
+        CellKind::Shift { length } => bits(*length).max(LOGIC / 2),
+        CellKind::Hold { width } => bits(*width) + LOGIC,
+        CellKind::Constant { width, .. } => bits(*width) + LOGIC,
+        CellKind::Slice { high, .. } => bits(*high + 1) / 2 + LOGIC,
+        CellKind::Extend { by, .. } => bits(*by) / 2 + LOGIC,
+        CellKind::Decode { width, labels } => bits(*width) / 2 + 12 * labels.len() as i64 + LOGIC,
+        CellKind::Sum { .. } | CellKind::Compare { .. } => 100,
+        CellKind::Port { width, buffer, .. } => 2 * bits(*width) + bits(*width) * i64::from((*buffer).min(64)) + LOGIC,
+        CellKind::Memory { width, words, ports, .. } => {
             let cells = (words.len() as f64 * f64::from(*width)).sqrt().ceil() as i64;
             20 * cells + bits(*width) * ports.len() as i64 + LOGIC
         }
@@ -52,9 +52,9 @@ fn row(kind: &Kind) -> i64 {
 
 /// The width of a cell in λ, and the slots that it takes at least: storage that is wider than
 /// [`WIDEST`] is folded into several rows.
-pub fn size(kind: &Kind) -> (i64, usize) {
+pub fn size(kind: &CellKind) -> (i64, usize) {
     let row = row(kind);
-    if matches!(kind, Kind::Multiply { .. }) {
+    if matches!(kind, CellKind::Multiply { .. }) {
         return (row, ((MULTIPLIER_HEIGHT + SLOT - 1) / SLOT) as usize);
     }
     let rows = (row + WIDEST - 1) / WIDEST;

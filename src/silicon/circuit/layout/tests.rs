@@ -2,13 +2,13 @@
 
 use super::check::{check, extract};
 use super::geometry::{Layer, Rect, Wire};
-use super::{Layout, Options, cif, place_and_route, svg};
+use super::{Layout, LayoutOptions, cif, place_and_route, svg};
 use crate::circuit::graph::tests::running_sum;
 use crate::circuit::serial::{Netlist, build};
 
 fn example() -> (Netlist, Layout) {
     let netlist = build(&running_sum()).expect("built");
-    let layout = place_and_route(&netlist, Options::default()).expect("routed");
+    let layout = place_and_route(&netlist, LayoutOptions::default()).expect("routed");
     (netlist, layout)
 }
 

@@ -13,7 +13,7 @@
 
 use super::substitute::Substitution;
 use crate::circuit::evaluate::{Sizes, evaluate};
-use crate::circuit::graph::{Circuit, Constant, Kind, NodeId, Op, ValueId};
+use crate::circuit::graph::{Circuit, Constant, DataKind, NodeId, Op, ValueId};
 use shadewright_base::bits::Bits;
 use shadewright_base::text::source::Span;
 
@@ -186,7 +186,7 @@ impl Folding<'_> {
     }
 
     fn operation(&mut self, op: &Op, inputs: &[ValueId], outputs: &[ValueId], span: Span) {
-        let is_word = |value: &ValueId| self.circuit.value(*value).kind == Kind::Word;
+        let is_word = |value: &ValueId| self.circuit.value(*value).kind == DataKind::Word;
         if inputs.is_empty() || inputs.len() > 2 || !inputs.iter().all(is_word) {
             return;
         }

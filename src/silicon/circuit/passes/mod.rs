@@ -25,14 +25,14 @@ use super::statistics::Statistics;
 
 /// Which passes run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct PassOptions {
     /// Keep debug output. A circuit for a chip has none.
     pub prints: bool,
     /// Fold, bypass loops, and merge common subexpressions.
     pub optimize: bool,
 }
 
-impl Default for Options {
+impl Default for PassOptions {
     fn default() -> Self {
         Self { prints: true, optimize: true }
     }
@@ -55,7 +55,7 @@ const MAX_ROUNDS: usize = 16;
 
 /// Runs the passes until nothing changes any more; each pass that changed something. The sizes of
 /// the circuit are known.
-pub fn run(circuit: &mut Circuit, options: Options) -> Vec<Step> {
+pub fn run(circuit: &mut Circuit, options: PassOptions) -> Vec<Step> {
     let mut steps = Vec::new();
     if !options.prints {
         dead::remove_prints(circuit);

@@ -5,7 +5,7 @@
 //! that leaves a class without a size, the first of these that applies gives one: a `Resize` of it,
 //! the highest bit that is taken of it, or, for debug output alone, the constants in it.
 
-use crate::circuit::graph::{Circuit, Constant, Kind, Memory, Node, NodeId, Op, ValueId};
+use crate::circuit::graph::{Circuit, Constant, DataKind, Memory, Node, NodeId, Op, ValueId};
 use shadewright_base::bits::{Bits, MAX_WIDTH, storage};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics};
 use shadewright_base::text::source::Span;
@@ -72,7 +72,7 @@ impl Inference<'_> {
         let nodes: Vec<NodeId> = self.circuit.nodes().map(|(id, _)| id).collect();
         for id in nodes {
             for values in same(self.circuit.node(id)) {
-                let words = values.iter().filter(|value| self.circuit.value(**value).kind == Kind::Word);
+                let words = values.iter().filter(|value| self.circuit.value(**value).kind == DataKind::Word);
                 let words: Vec<ValueId> = words.copied().collect();
                 for pair in words.windows(2) {
                     let (a, b) = (self.root(pair[0]), self.root(pair[1]));
@@ -205,7 +205,7 @@ impl Inference<'_> {
         let mut unknown = BTreeMap::new();
         for i in 0..self.parent.len() {
             let id = ValueId(i as u32);
-            if self.circuit.value(id).kind == Kind::Token {
+            if self.circuit.value(id).kind == DataKind::Token {
                 continue;
             }
             match self.size(id) {

@@ -1,6 +1,6 @@
 //! The effect of each pass on small graphs.
 
-use super::{Options, bypass, cse, dead, fold, run, sizes};
+use super::{PassOptions, bypass, cse, dead, fold, run, sizes};
 use crate::circuit::graph::{Circuit, Comparison, Constant, Op, PortId, ValueId};
 use crate::circuit::ports::{Port, PortKind};
 use shadewright_base::bits::Bits;
@@ -63,7 +63,7 @@ fn what_no_port_depends_on_is_dead() {
     s.op(Op::Not, &[square]);
     s.put(s.word);
     let c = s.sized();
-    assert_eq!((c.statistics().of("mul"), c.statistics().of("not")), (0, 0));
+    assert_eq!((c.statistics().count("mul"), c.statistics().count("not")), (0, 0));
 }
 
 #[test]
@@ -101,10 +101,10 @@ fn constants_fold() {
     let chosen = s.op(Op::IfYes, &[carry, sum]);
     s.put(chosen);
     let mut c = s.sized();
-    run(&mut c, Options::default());
+    run(&mut c, PassOptions::default());
     let word = c.source(put(&c)).op.clone();
     assert_eq!(word, Op::Constant(Constant::Word(Bits::from_u128(44, 8))));
-    assert_eq!(c.statistics().of("ifYes"), 0);
+    assert_eq!(c.statistics().count("ifYes"), 0);
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn a_value_that_no_branch_changes_goes_around_the_conditional() {
     let merged = s.op(Op::Merge, &[no, yes]);
     s.put(merged);
     let mut c = s.sized();
-    run(&mut c, Options::default());
+    run(&mut c, PassOptions::default());
     assert!(matches!(c.source(put(&c)).op, Op::Get(_)));
-    assert_eq!(c.statistics().of("less"), 0);
+    assert_eq!(c.statistics().count("less"), 0);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_case_that_changes_nothing_goes_too() {
     let merged = s.op(Op::Merge, &passed);
     s.put(merged);
     let mut c = s.sized();
-    run(&mut c, Options::default());
+    run(&mut c, PassOptions::default());
     assert!(matches!(c.source(put(&c)).op, Op::Get(_)));
 }
 
@@ -150,7 +150,7 @@ fn undefined_spreads_except_through_merges() {
     let merged = s.op(Op::Merge, &[double, otherwise]);
     s.put(merged);
     let mut c = s.sized();
-    run(&mut c, Options::default());
+    run(&mut c, PassOptions::default());
     assert!(matches!(c.source(put(&c)).op, Op::Mul));
     assert_eq!(
         c.statistics().nodes.keys().copied().collect::<Vec<_>>(),
@@ -169,10 +169,10 @@ fn bits_of_words_put_together_come_from_their_parts() {
     s.c.set_size(part, 8);
     s.put(part);
     let mut c = s.sized();
-    run(&mut c, Options::default());
+    run(&mut c, PassOptions::default());
     let resized = c.source(put(&c)).inputs[0];
     assert_eq!(c.source(resized).op, Op::Extract { high: 2, low: 1 });
-    assert_eq!(c.statistics().of("concat"), 0);
+    assert_eq!(c.statistics().count("concat"), 0);
 }
 
 #[test]
@@ -209,6 +209,6 @@ fn equal_computations_are_one() {
     s.put(product);
     let mut c = s.sized();
     assert!(cse::run(&mut c) && dead::run(&mut c));
-    assert_eq!((c.statistics().of("add"), c.statistics().of("constant")), (1, 1));
+    assert_eq!((c.statistics().count("add"), c.statistics().count("constant")), (1, 1));
     assert!(!cse::run(&mut c) && !fold::run(&mut c));
 }

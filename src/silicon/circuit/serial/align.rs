@@ -5,7 +5,7 @@
 //! stoppable shift registers that its control releases. Otherwise all words wait in stoppable shift
 //! registers: two of them release one another, more are released by a last-of cell.
 
-use super::cells::Kind;
+use super::cells::CellKind;
 use super::netlist::{Net, Netlist};
 use super::timing::{Anchor, Anchors, Time};
 use shadewright_base::text::source::Span;
@@ -41,7 +41,14 @@ const WORTH_HOLDING: u32 = 8;
 impl Aligner {
     /// Adds a cell, whose outputs begin `delays` cycles after `time`; each output is given with its
     /// width.
-    pub fn cell(&mut self, kind: Kind, inputs: &[Net], time: Time, outputs: &[(u32, u32)], place: Span) -> Vec<Value> {
+    pub fn cell(
+        &mut self,
+        kind: CellKind,
+        inputs: &[Net],
+        time: Time,
+        outputs: &[(u32, u32)],
+        place: Span,
+    ) -> Vec<Value> {
         let widths: Vec<u32> = outputs.iter().map(|&(width, _)| width).collect();
         let earliest = self.anchors.earliest(time);
         let nets = self.netlist.add(kind, inputs.to_vec(), &widths, place, earliest);
@@ -67,7 +74,7 @@ impl Aligner {
         let length = by - done;
         let width = self.netlist.width(value.net);
         let start = value.time.later(done);
-        let delayed = self.cell(Kind::Shift { length }, &[from], start, &[(width, length)], place)[0];
+        let delayed = self.cell(CellKind::Shift { length }, &[from], start, &[(width, length)], place)[0];
         self.delayed.entry(value.net).or_default().insert(by, delayed.net);
         Value { net: delayed.net, time }
     }
@@ -86,7 +93,7 @@ impl Aligner {
     /// A stoppable register: its word and its ready level.
     fn register(&mut self, value: Value, trigger: Net, place: Span) -> (Net, Net) {
         let width = self.netlist.width(value.net);
-        let kind = Kind::Hold { width: width.max(1) };
+        let kind = CellKind::Hold { width: width.max(1) };
         let outputs = self.cell(kind, &[value.net, trigger], value.time, &[(width, 0), (0, 0)], place);
         (outputs[0].net, outputs[1].net)
     }
@@ -185,7 +192,7 @@ impl Aligner {
         let (triggers, later) = match (levels.as_slice(), coupled) {
             (&[a, b], true) => (vec![b, a], 1),
             _ => {
-                let kind = Kind::LastOf { members: levels.len() as u32 };
+                let kind = CellKind::LastOf { members: levels.len() as u32 };
                 let earliest = full.iter().map(|time| self.anchors.earliest(*time)).max().unwrap_or(0);
                 let level = self.netlist.add(kind, levels.clone(), &[0], place, earliest);
                 (level.repeat(levels.len()), 2)

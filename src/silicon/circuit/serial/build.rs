@@ -5,7 +5,7 @@
 //! first values and that of its iterations (§C.14). `operations` builds the other nodes.
 
 use super::align::{Aligner, Value};
-use super::cells::{Kind, Side};
+use super::cells::{CellKind, Side};
 use super::netlist::{MAX_CELLS, MAX_REGISTERS, Net, Netlist, Pads};
 use super::operations;
 use super::statistics::registers;
@@ -186,7 +186,7 @@ impl Builder<'_> {
                 PortKind::InternalIn { buffer, .. } => (Side::Internal, buffer),
                 PortKind::InternalOut { .. } | PortKind::Memory(_) => continue,
             };
-            let kind = Kind::Port { side, width: port.width, buffer, puts: 0, gets: 0 };
+            let kind = CellKind::Port { side, width: port.width, buffer, puts: 0, gets: 0 };
             let netlist = &mut self.aligner.netlist;
             let cell = netlist.cells.len();
             let outputs = netlist.add(kind, Vec::new(), &[port.width, 0, 0, 0], port.span, 0);
@@ -199,7 +199,7 @@ impl Builder<'_> {
         }
         for (index, memory) in self.circuit.memories.iter().enumerate() {
             let ports = self.memory_ports(index as u32).len();
-            let kind = Kind::Memory {
+            let kind = CellKind::Memory {
                 width: memory.width,
                 words: memory.words.clone(),
                 address: memory.address_width(),
@@ -314,7 +314,7 @@ impl Builder<'_> {
             let width = self.aligner.netlist.width(first.net);
             self.heads.push((head, self.aligner.netlist.cells.len()));
             let outputs = [(width, 1)];
-            merged.push(self.cell(Kind::Merge, &[first.net, first.net], first.time, &outputs, node)[0]);
+            merged.push(self.cell(CellKind::Merge, &[first.net, first.net], first.time, &outputs, node)[0]);
         }
         let (nets, anchor, last_of) = self.aligner.release_together(&merged, false, place);
         if let Some(last_of) = last_of {
@@ -383,7 +383,7 @@ impl Builder<'_> {
         let netlist = &mut self.aligner.netlist;
         for port in self.ports.values() {
             let cell = &mut netlist.cells[port.cell];
-            if let Kind::Port { puts, gets, .. } = &mut cell.kind {
+            if let CellKind::Port { puts, gets, .. } = &mut cell.kind {
                 (*puts, *gets) = (port.puts.len() as u32, port.gets.len() as u32);
             }
             cell.inputs = [port.puts.as_slice(), &port.gets].concat();
@@ -401,7 +401,7 @@ impl Builder<'_> {
                 inputs.extend(access.stores.into_iter().flat_map(|(address, word)| [address, word]));
             }
             let cell = &mut netlist.cells[*cell];
-            if let Kind::Memory { ports, .. } = &mut cell.kind {
+            if let CellKind::Memory { ports, .. } = &mut cell.kind {
                 *ports = counts;
             }
             cell.inputs = inputs;
@@ -409,7 +409,14 @@ impl Builder<'_> {
     }
 
     /// Adds a cell for a node.
-    pub fn cell(&mut self, kind: Kind, inputs: &[Net], time: Time, outputs: &[(u32, u32)], node: &Node) -> Vec<Value> {
+    pub fn cell(
+        &mut self,
+        kind: CellKind,
+        inputs: &[Net],
+        time: Time,
+        outputs: &[(u32, u32)],
+        node: &Node,
+    ) -> Vec<Value> {
         let index = self.aligner.netlist.cells.len();
         let values = self.aligner.cell(kind, inputs, time, outputs, node.span);
         let name = node.outputs.first().and_then(|output| self.circuit.value(*output).name.clone());
@@ -461,7 +468,7 @@ impl Builder<'_> {
         let along = self.aligner.length(trigger.net) == width;
         let kind = operations::pattern(value, width)
             .filter(|_| along)
-            .map_or_else(|| Kind::Constant { value: value.clone(), width }, Kind::Along);
+            .map_or_else(|| CellKind::Constant { value: value.clone(), width }, CellKind::Along);
         let value = self.cell(kind, &[trigger.net], trigger.time, &[(width, 1)], node)[0];
         self.constants.insert(key, value);
         Ok(value)

@@ -50,7 +50,7 @@ pub enum Sum {
 
 /// The kind of a cell. The comment of each kind gives its inputs, `→`, its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// → pulse in the first cycle after the reset.
     Start,
     /// pulse → word: a word of `width` bits after each rise of the input.
@@ -203,14 +203,18 @@ pub enum Side {
     Parallel,
 }
 
-impl Kind {
+impl CellKind {
     /// True if an input takes the data wire of its net; otherwise it takes the control wire alone.
     pub fn takes_data(&self, input: usize) -> bool {
         match self {
-            Kind::Constant { .. } | Kind::Along(_) | Kind::LastOf { .. } | Kind::Pending | Kind::Probe => false,
-            Kind::Hold { .. } | Kind::Put => input == 0,
-            Kind::Get => input == 1,
-            Kind::Port { puts, .. } => input < *puts as usize,
+            CellKind::Constant { .. }
+            | CellKind::Along(_)
+            | CellKind::LastOf { .. }
+            | CellKind::Pending
+            | CellKind::Probe => false,
+            CellKind::Hold { .. } | CellKind::Put => input == 0,
+            CellKind::Get => input == 1,
+            CellKind::Port { puts, .. } => input < *puts as usize,
             _ => true,
         }
     }
@@ -218,39 +222,39 @@ impl Kind {
     /// The name of the kind, in lower case: the name of its Verilog module and of its box.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::Start => "start",
-            Kind::Constant { .. } => "constant",
-            Kind::Along(Pattern::Zero) => "zero",
-            Kind::Along(Pattern::One) => "one",
-            Kind::Along(Pattern::Ones) => "ones",
-            Kind::Sum { sum: Sum::Add, .. } => "add",
-            Kind::Sum { sum: Sum::Subtract, .. } => "subtract",
-            Kind::Not => "not",
-            Kind::Gate(Gate::And) => "and",
-            Kind::Gate(Gate::Or) => "or",
-            Kind::Gate(Gate::Xor) => "xor",
-            Kind::Gate(Gate::Xnor) => "xnor",
-            Kind::Multiply { .. } => "multiply",
-            Kind::Compare { .. } => "compare",
-            Kind::Slice { .. } => "slice",
-            Kind::Concatenate => "concatenate",
-            Kind::Extend { .. } => "extend",
-            Kind::Switch { pass: true } => "ifyes",
-            Kind::Switch { pass: false } => "ifno",
-            Kind::Merge => "merge",
-            Kind::Decode { .. } => "case",
-            Kind::Shift { .. } => "shift",
-            Kind::Hold { .. } => "hold",
-            Kind::LastOf { .. } => "last_of",
-            Kind::Pending => "pending",
-            Kind::Get => "get",
-            Kind::Fetch => "fetch",
-            Kind::Store => "store",
-            Kind::Memory { .. } => "memory",
-            Kind::Put => "put",
-            Kind::Send => "send",
-            Kind::Probe => "probe",
-            Kind::Port { .. } => "port",
+            CellKind::Start => "start",
+            CellKind::Constant { .. } => "constant",
+            CellKind::Along(Pattern::Zero) => "zero",
+            CellKind::Along(Pattern::One) => "one",
+            CellKind::Along(Pattern::Ones) => "ones",
+            CellKind::Sum { sum: Sum::Add, .. } => "add",
+            CellKind::Sum { sum: Sum::Subtract, .. } => "subtract",
+            CellKind::Not => "not",
+            CellKind::Gate(Gate::And) => "and",
+            CellKind::Gate(Gate::Or) => "or",
+            CellKind::Gate(Gate::Xor) => "xor",
+            CellKind::Gate(Gate::Xnor) => "xnor",
+            CellKind::Multiply { .. } => "multiply",
+            CellKind::Compare { .. } => "compare",
+            CellKind::Slice { .. } => "slice",
+            CellKind::Concatenate => "concatenate",
+            CellKind::Extend { .. } => "extend",
+            CellKind::Switch { pass: true } => "ifyes",
+            CellKind::Switch { pass: false } => "ifno",
+            CellKind::Merge => "merge",
+            CellKind::Decode { .. } => "case",
+            CellKind::Shift { .. } => "shift",
+            CellKind::Hold { .. } => "hold",
+            CellKind::LastOf { .. } => "last_of",
+            CellKind::Pending => "pending",
+            CellKind::Get => "get",
+            CellKind::Fetch => "fetch",
+            CellKind::Store => "store",
+            CellKind::Memory { .. } => "memory",
+            CellKind::Put => "put",
+            CellKind::Send => "send",
+            CellKind::Probe => "probe",
+            CellKind::Port { .. } => "port",
         }
     }
 }

@@ -6,7 +6,7 @@
 //! wire alone that is high for one cycle. All cells have registers at their outputs: a cell that
 //! takes a bit in one cycle gives its result in the next one at the earliest.
 
-use super::cells::{Kind, Side};
+use super::cells::{CellKind, Side};
 use crate::circuit::graph::PortId;
 use shadewright_base::text::source::Span;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub struct NetInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The kind of the cell.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// The nets at its inputs, in the order that [`Kind`] states.
     pub inputs: Vec<Net>,
     /// The nets at its outputs, in the order that [`Kind`] states.
@@ -82,7 +82,7 @@ pub const MAX_REGISTERS: u64 = 1 << 26;
 
 impl Netlist {
     /// Adds a cell with new nets of these widths at its outputs, and returns those.
-    pub fn add(&mut self, kind: Kind, inputs: Vec<Net>, widths: &[u32], place: Span, earliest: u32) -> Vec<Net> {
+    pub fn add(&mut self, kind: CellKind, inputs: Vec<Net>, widths: &[u32], place: Span, earliest: u32) -> Vec<Net> {
         let cell = self.cells.len() as u32;
         let first = self.nets.len() as u32;
         self.nets.extend(widths.iter().enumerate().map(|(pin, &width)| NetInfo { width, driver: (cell, pin as u32) }));

@@ -2,7 +2,7 @@
 
 use super::align::Value;
 use super::build::{Builder, is_constant, needed};
-use super::cells::{Gate, Kind, Pattern, Relation, Sum};
+use super::cells::{CellKind, Gate, Pattern, Relation, Sum};
 use super::netlist::Net;
 use super::timing::Time;
 use crate::circuit::graph::{Comparison, Constant, Node, NodeId, Op, PortId};
@@ -40,12 +40,12 @@ pub(super) fn build(b: &mut Builder, id: NodeId) -> Result<(), Diagnostic> {
         Op::Sub => sum(b, node, Sum::Subtract)?,
         Op::Mul => {
             let width = b.size(node.outputs[0])?;
-            simple(b, node, Kind::Multiply { width })?
+            simple(b, node, CellKind::Multiply { width })?
         }
-        Op::And => simple(b, node, Kind::Gate(Gate::And))?,
-        Op::Or => simple(b, node, Kind::Gate(Gate::Or))?,
-        Op::Eqv => simple(b, node, Kind::Gate(Gate::Xnor))?,
-        Op::Not => simple(b, node, Kind::Not)?,
+        Op::And => simple(b, node, CellKind::Gate(Gate::And))?,
+        Op::Or => simple(b, node, CellKind::Gate(Gate::Or))?,
+        Op::Eqv => simple(b, node, CellKind::Gate(Gate::Xnor))?,
+        Op::Not => simple(b, node, CellKind::Not)?,
         Op::Compare(comparison) => compare(b, node, *comparison)?,
         Op::Extract { high, low } => extract(b, id, *high, *low)?,
         Op::Resize => resize(b, id)?,
@@ -119,7 +119,7 @@ fn nets(values: &[Value]) -> Vec<Net> {
 
 fn start(b: &mut Builder, node: &Node) -> Vec<Value> {
     let time = Time { anchor: b.aligner.anchors.after(&[]), offset: 0 };
-    b.cell(Kind::Start, &[], time, &[(0, 0)], node)
+    b.cell(CellKind::Start, &[], time, &[(0, 0)], node)
 }
 
 /// A word that only triggers a constant that is shorter is at work after the constant.
@@ -135,7 +135,7 @@ fn constant_tail(b: &mut Builder, id: NodeId) -> Result<(), Diagnostic> {
 }
 
 /// A cell with one result, as wide as the node's, a cycle after its operands.
-fn simple(b: &mut Builder, node: &Node, kind: Kind) -> Result<Vec<Value>, Diagnostic> {
+fn simple(b: &mut Builder, node: &Node, kind: CellKind) -> Result<Vec<Value>, Diagnostic> {
     let operands = gather(b, node)?;
     let width = b.size(node.outputs[0])?;
     Ok(b.cell(kind, &nets(&operands), operands[0].time, &[(width, 1)], node))
@@ -149,7 +149,7 @@ fn sum(b: &mut Builder, node: &Node, sum: Sum) -> Result<Vec<Value>, Diagnostic>
     if carry {
         outputs.push((1, width + 1));
     }
-    Ok(b.cell(Kind::Sum { sum, carry }, &nets(&operands), operands[0].time, &outputs, node))
+    Ok(b.cell(CellKind::Sum { sum, carry }, &nets(&operands), operands[0].time, &outputs, node))
 }
 
 fn compare(b: &mut Builder, node: &Node, comparison: Comparison) -> Result<Vec<Value>, Diagnostic> {
@@ -163,7 +163,7 @@ fn compare(b: &mut Builder, node: &Node, comparison: Comparison) -> Result<Vec<V
         Comparison::GreaterEqual => Relation::GreaterEqual,
     };
     let length = b.aligner.length(operands[0].net);
-    Ok(b.cell(Kind::Compare { relation }, &nets(&operands), operands[0].time, &[(1, length + 1)], node))
+    Ok(b.cell(CellKind::Compare { relation }, &nets(&operands), operands[0].time, &[(1, length + 1)], node))
 }
 
 fn extract(b: &mut Builder, id: NodeId, high: u32, low: u32) -> Result<Vec<Value>, Diagnostic> {
@@ -176,7 +176,7 @@ fn extract(b: &mut Builder, id: NodeId, high: u32, low: u32) -> Result<Vec<Value
     if high + 1 < width {
         b.busy.push((id, word.net));
     }
-    Ok(b.cell(Kind::Slice { low, high }, &[word.net], word.time, &[(high - low + 1, low + 1)], node))
+    Ok(b.cell(CellKind::Slice { low, high }, &[word.net], word.time, &[(high - low + 1, low + 1)], node))
 }
 
 fn resize(b: &mut Builder, id: NodeId) -> Result<Vec<Value>, Diagnostic> {
@@ -187,7 +187,7 @@ fn resize(b: &mut Builder, id: NodeId) -> Result<Vec<Value>, Diagnostic> {
     if to <= from {
         return extract(b, id, to - 1, 0);
     }
-    let kind = Kind::Extend { by: to - from, signed: true };
+    let kind = CellKind::Extend { by: to - from, signed: true };
     Ok(b.cell(kind, &[word.net], word.time, &[(to, 1)], node))
 }
 
@@ -199,7 +199,7 @@ fn concat(b: &mut Builder, node: &Node) -> Result<Vec<Value>, Diagnostic> {
     let zero = matches!(&b.circuit.source(high).op, Op::Constant(Constant::Word(word)) if !word.any());
     if zero && !is_constant(b.circuit, low) {
         let word = b.value(low)?;
-        return Ok(b.cell(Kind::Extend { by: above, signed: false }, &[word.net], word.time, &[(width, 1)], node));
+        return Ok(b.cell(CellKind::Extend { by: above, signed: false }, &[word.net], word.time, &[(width, 1)], node));
     }
     let constants = is_constant(b.circuit, high) || is_constant(b.circuit, low);
     let (first, second) = (b.value_unless(constants, low)?, b.value_unless(constants, high)?);
@@ -215,7 +215,7 @@ fn concat(b: &mut Builder, node: &Node) -> Result<Vec<Value>, Diagnostic> {
             (both[1], b.aligner.delay(both[0], below, node.span))
         }
     };
-    Ok(b.cell(Kind::Concatenate, &[high.net, low.net], low.time, &[(width, 1)], node))
+    Ok(b.cell(CellKind::Concatenate, &[high.net, low.net], low.time, &[(width, 1)], node))
 }
 
 /// `ifYes` and `ifNo`. What it drops may come after all that an iteration keeps, so it is at work
@@ -231,11 +231,11 @@ fn switch(b: &mut Builder, id: NodeId, pass: bool) -> Result<Vec<Value>, Diagnos
         other.op == opposite && other.inputs == node.inputs
     });
     if !kept || is_constant(b.circuit, node.inputs[1]) {
-        let pending = b.cell(Kind::Pending, &[raw.net, value.net], value.time, &[(0, 1)], node);
+        let pending = b.cell(CellKind::Pending, &[raw.net, value.net], value.time, &[(0, 1)], node);
         b.busy.push((id, pending[0].net));
     }
     let width = b.aligner.netlist.width(value.net);
-    Ok(b.cell(Kind::Switch { pass }, &[condition.net, value.net], value.time, &[(width, 1)], node))
+    Ok(b.cell(CellKind::Switch { pass }, &[condition.net, value.net], value.time, &[(width, 1)], node))
 }
 
 /// The end of a conditional. If all branches take a known time, they are made to take the same.
@@ -259,7 +259,7 @@ fn merge(b: &mut Builder, node: &Node) -> Result<Vec<Value>, Diagnostic> {
         let times: Vec<Time> = values.iter().map(|value| value.time).collect();
         Time { anchor: b.aligner.anchors.after_any(&times), offset: 0 }
     };
-    Ok(b.cell(Kind::Merge, &nets(&values), time, &[(width, 1)], node))
+    Ok(b.cell(CellKind::Merge, &nets(&values), time, &[(width, 1)], node))
 }
 
 fn case(b: &mut Builder, node: &Node, labels: &[Constant]) -> Result<Vec<Value>, Diagnostic> {
@@ -275,7 +275,7 @@ fn case(b: &mut Builder, node: &Node, labels: &[Constant]) -> Result<Vec<Value>,
         }
     }
     let outputs = vec![(1, width + 1); labels.len() + 1];
-    Ok(b.cell(Kind::Decode { width, labels: bits }, &[word.net], word.time, &outputs, node))
+    Ok(b.cell(CellKind::Decode { width, labels: bits }, &[word.net], word.time, &outputs, node))
 }
 
 /// The cell of a port; a channel's is that of its input end.
@@ -301,7 +301,7 @@ fn get(b: &mut Builder, node: &Node, port: PortId) -> Result<Vec<Value>, Diagnos
         PortKind::SyncParIn | PortKind::SyncParIo => token.time.later(4),
         _ => Time { anchor: b.aligner.anchors.after(&[token.time.later(4)]), offset: 0 },
     };
-    let outputs = b.cell(Kind::Get, &[token.net, word], time, &[(width, 0), (0, width), (0, 0)], node);
+    let outputs = b.cell(CellKind::Get, &[token.net, word], time, &[(width, 0), (0, width), (0, 0)], node);
     let id = port_cell(b, port);
     if let Some(cell) = b.ports.get_mut(&id) {
         cell.gets.push(outputs[2].net);
@@ -318,11 +318,11 @@ fn put(b: &mut Builder, node: &Node, port: PortId) -> Result<Vec<Value>, Diagnos
     let done = b.ports.get(&id).ok_or_else(|| missing(node))?.outputs[1];
     let token = match b.circuit.port(port).kind {
         PortKind::SyncSerOut | PortKind::SyncParOut | PortKind::SyncParIo => {
-            b.cell(Kind::Send, &[word.net], word.time, &[(width, 1), (0, width + 1)], node)
+            b.cell(CellKind::Send, &[word.net], word.time, &[(width, 1), (0, width + 1)], node)
         }
         _ => {
             let anchor = b.aligner.anchors.after(&[word.time.later(width + 3)]);
-            let mut outputs = b.cell(Kind::Put, &[word.net, done], word.time, &[(width, 1), (0, 0)], node);
+            let mut outputs = b.cell(CellKind::Put, &[word.net, done], word.time, &[(width, 1), (0, 0)], node);
             outputs[1].time = Time { anchor, offset: 0 };
             outputs
         }
@@ -337,7 +337,7 @@ fn put(b: &mut Builder, node: &Node, port: PortId) -> Result<Vec<Value>, Diagnos
 fn probe(b: &mut Builder, node: &Node, port: PortId, level: usize) -> Result<Vec<Value>, Diagnostic> {
     let token = b.value(node.inputs[0])?;
     let level = b.ports.get(&port_cell(b, port)).ok_or_else(|| missing(node))?.outputs[level];
-    Ok(b.cell(Kind::Probe, &[token.net, level], token.time, &[(1, 1), (0, 1)], node))
+    Ok(b.cell(CellKind::Probe, &[token.net, level], token.time, &[(1, 1), (0, 1)], node))
 }
 
 /// The net of a memory port's words.
@@ -354,7 +354,7 @@ fn fetch(b: &mut Builder, node: &Node, port: PortId) -> Result<Vec<Value>, Diagn
     let (bits, width) = (b.aligner.length(address.net), b.circuit.port(port).width);
     let word = memory_word(b, node, port)?;
     let outputs = [(width, bits + 3), (0, bits + 3 + width), (bits, 1)];
-    let mut values = b.cell(Kind::Fetch, &[address.net, word], address.time, &outputs, node);
+    let mut values = b.cell(CellKind::Fetch, &[address.net, word], address.time, &outputs, node);
     b.accesses.entry(port).or_default().fetches.push(values[2].net);
     values.truncate(2);
     Ok(values)
@@ -365,7 +365,7 @@ fn store(b: &mut Builder, node: &Node, port: PortId) -> Result<Vec<Value>, Diagn
     let [_, address, word] = operands[..] else { return Err(no_operand(node)) };
     let (bits, width) = (b.aligner.length(address.net), b.aligner.length(word.net));
     let outputs = [(bits, 1), (width, 1), (0, bits.max(width) + 1)];
-    let values = b.cell(Kind::Store, &[address.net, word.net], address.time, &outputs, node);
+    let values = b.cell(CellKind::Store, &[address.net, word.net], address.time, &outputs, node);
     b.accesses.entry(port).or_default().stores.push((values[0].net, values[1].net));
     Ok(vec![values[2]])
 }

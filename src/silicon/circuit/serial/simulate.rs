@@ -1,10 +1,10 @@
 //! The simulator of the bit-serial implementation: cycle by cycle, bit by bit.
 
-use super::cells::{Kind, Side};
+use super::cells::{CellKind, Side};
 use super::netlist::{Cell, Netlist};
 use super::outside::{Outside, OutsideState};
 use super::ports::{self, MemoryState, Pins, PortState, Size};
-use super::step::{Fault, State, Wire, step};
+use super::step::{CellState, Fault, Wire, step};
 use crate::circuit::functional::Environment;
 use crate::circuit::repetition::Repetition;
 use shadewright_base::bits::Bits;
@@ -52,7 +52,7 @@ const MAX_ENTERED: u64 = 1 << 29;
 /// The registers of one cell.
 #[derive(Clone, PartialEq)]
 enum Registers {
-    Cell(State),
+    Cell(CellState),
     Port(Size, PortState, Option<usize>),
     Memory(MemoryState),
 }
@@ -116,9 +116,9 @@ fn settled(netlist: &Netlist, cell: &Cell) -> u32 {
     let longest = cell.inputs.iter().chain(&cell.outputs).map(|net| netlist.width(*net)).max().unwrap_or(0);
     match cell.kind {
         // What is outside of a port is no net.
-        Kind::Port { .. } => u32::MAX,
-        Kind::Shift { length } => length + 2,
-        Kind::Memory { address, .. } => longest + address + 4,
+        CellKind::Port { .. } => u32::MAX,
+        CellKind::Shift { length } => length + 2,
+        CellKind::Memory { address, .. } => longest + address + 4,
         _ => longest + 4,
     }
 }
@@ -126,15 +126,15 @@ fn settled(netlist: &Netlist, cell: &Cell) -> u32 {
 impl<'a> Simulator<'a> {
     fn new(netlist: &'a Netlist, environment: &mut dyn Environment) -> Self {
         let registers = netlist.cells.iter().enumerate().map(|(index, cell)| match &cell.kind {
-            Kind::Port { side, width, buffer, .. } => {
+            CellKind::Port { side, width, buffer, .. } => {
                 let size = Size { side: *side, buffer: *buffer };
                 let pads = netlist.pads.iter().position(|pads| pads.cell as usize == index);
                 Registers::Port(size, PortState::new(*width), pads)
             }
-            Kind::Memory { width, words, address, ports } => {
+            CellKind::Memory { width, words, address, ports } => {
                 Registers::Memory(MemoryState::new(words, *width, *address, ports.len()))
             }
-            kind => Registers::Cell(State::new(kind)),
+            kind => Registers::Cell(CellState::new(kind)),
         });
         let room = MAX_ENTERED / netlist.pads.len().max(1) as u64;
         let outside = netlist.pads.iter().map(|pads| Outside::new(pads, room, environment)).collect();
@@ -169,7 +169,7 @@ impl<'a> Simulator<'a> {
             let result = match &mut self.registers[index] {
                 Registers::Cell(state) => step(&cell.kind, state, &self.inputs, outputs),
                 Registers::Port(size, state, pads) => {
-                    let Kind::Port { puts, .. } = cell.kind else { continue };
+                    let CellKind::Port { puts, .. } = cell.kind else { continue };
                     let (puts, gets) = self.inputs.split_at(puts as usize);
                     if let Some(pads) = *pads
                         && size.side == Side::Parallel
@@ -185,7 +185,7 @@ impl<'a> Simulator<'a> {
                     })
                 }
                 Registers::Memory(state) => {
-                    let Kind::Memory { ports, .. } = &cell.kind else { continue };
+                    let CellKind::Memory { ports, .. } = &cell.kind else { continue };
                     ports::memory(state, ports, &self.inputs, outputs)
                 }
             };

@@ -1,6 +1,6 @@
 //! Numbers about a netlist, for reports.
 
-use super::cells::Kind;
+use super::cells::CellKind;
 use super::netlist::Netlist;
 use super::simulate::Run;
 use std::collections::BTreeMap;
@@ -34,30 +34,36 @@ pub fn statistics(netlist: &Netlist) -> Statistics {
 }
 
 /// Bits of storage of a cell, as in its Verilog module.
-pub fn registers(kind: &Kind) -> u64 {
+pub fn registers(kind: &CellKind) -> u64 {
     let wide = u64::from;
     match kind {
-        Kind::Start | Kind::Not | Kind::Gate(_) | Kind::Concatenate | Kind::Merge | Kind::Along(_) | Kind::Probe => 2,
-        Kind::Constant { width, .. } => 2 * wide(*width) + 3,
-        Kind::Sum { carry, .. } => 3 + 2 * u64::from(*carry),
-        Kind::Multiply { width } => 4 * wide(*width) + 2,
-        Kind::Compare { .. } => 6,
-        Kind::Slice { high, .. } => wide(*high) + 3,
-        Kind::Extend { by, .. } => wide(*by) + 4,
-        Kind::Switch { .. } => 4,
-        Kind::Send => 3,
-        Kind::Decode { width, labels } => wide(*width) + labels.len() as u64 + 3,
-        Kind::Shift { length } => 2 * wide(*length),
-        Kind::Hold { width } => 2 * wide(*width) + 3,
-        Kind::LastOf { .. } => 1,
-        Kind::Pending => 2,
-        Kind::Get => 5,
-        Kind::Fetch => 6,
-        Kind::Put | Kind::Store => 5,
-        Kind::Memory { width, words, address, ports } => {
+        CellKind::Start
+        | CellKind::Not
+        | CellKind::Gate(_)
+        | CellKind::Concatenate
+        | CellKind::Merge
+        | CellKind::Along(_)
+        | CellKind::Probe => 2,
+        CellKind::Constant { width, .. } => 2 * wide(*width) + 3,
+        CellKind::Sum { carry, .. } => 3 + 2 * u64::from(*carry),
+        CellKind::Multiply { width } => 4 * wide(*width) + 2,
+        CellKind::Compare { .. } => 6,
+        CellKind::Slice { high, .. } => wide(*high) + 3,
+        CellKind::Extend { by, .. } => wide(*by) + 4,
+        CellKind::Switch { .. } => 4,
+        CellKind::Send => 3,
+        CellKind::Decode { width, labels } => wide(*width) + labels.len() as u64 + 3,
+        CellKind::Shift { length } => 2 * wide(*length),
+        CellKind::Hold { width } => 2 * wide(*width) + 3,
+        CellKind::LastOf { .. } => 1,
+        CellKind::Pending => 2,
+        CellKind::Get => 5,
+        CellKind::Fetch => 6,
+        CellKind::Put | CellKind::Store => 5,
+        CellKind::Memory { width, words, address, ports } => {
             wide(*width) * words.len() as u64 + ports.len() as u64 * (4 * wide(*width) + 4 * wide(*address) + 2)
         }
-        Kind::Port { width, buffer, .. } => wide(*width) * (4 + wide(*buffer)) + 4,
+        CellKind::Port { width, buffer, .. } => wide(*width) * (4 + wide(*buffer)) + 4,
     }
 }
 

@@ -4,7 +4,7 @@
 //! outputs in the next cycle. The Verilog modules of [`crate::circuit::verilog`] do the same in the
 //! same cycles.
 
-use super::cells::{Gate, Kind, Pattern, Relation, Sum};
+use super::cells::{CellKind, Gate, Pattern, Relation, Sum};
 use shadewright_base::bits::Bits;
 use std::collections::VecDeque;
 
@@ -31,7 +31,7 @@ impl Wire {
 
 /// The registers of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct CellState {
     /// The shift register of a [`Kind::Shift`] or [`Kind::Hold`]; the oldest bit in front.
     chain: VecDeque<Wire>,
     /// Bits that are yet to be given or were taken.
@@ -52,15 +52,15 @@ pub struct State {
     signed: bool,
 }
 
-impl State {
+impl CellState {
     /// The registers of a cell after the reset.
-    pub fn new(kind: &Kind) -> Self {
+    pub fn new(kind: &CellKind) -> Self {
         let chain = match kind {
-            Kind::Shift { length } => vec![Wire::default(); (*length as usize).saturating_sub(1)],
-            Kind::Hold { width } => vec![Wire::default(); *width as usize],
+            CellKind::Shift { length } => vec![Wire::default(); (*length as usize).saturating_sub(1)],
+            CellKind::Hold { width } => vec![Wire::default(); *width as usize],
             _ => Vec::new(),
         };
-        let flag = matches!(kind, Kind::Sum { sum: Sum::Subtract, .. } | Kind::Compare { .. });
+        let flag = matches!(kind, CellKind::Sum { sum: Sum::Subtract, .. } | CellKind::Compare { .. });
         let zero = || Bits::zero(1);
         Self {
             chain: chain.into(),
@@ -89,14 +89,14 @@ pub enum Fault {
 ///
 /// # Errors
 /// A rule of the timing discipline that its inputs broke.
-pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
+pub fn step(kind: &CellKind, state: &mut CellState, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
     match kind {
-        Kind::Start => {
+        CellKind::Start => {
             outputs[0] = Wire::level(!state.previous);
             state.previous = true;
         }
-        Kind::Constant { value, width } => constant(state, value, *width, inputs[0].control, &mut outputs[0])?,
-        Kind::Along(pattern) => {
+        CellKind::Constant { value, width } => constant(state, value, *width, inputs[0].control, &mut outputs[0])?,
+        CellKind::Along(pattern) => {
             let first = inputs[0].control && !state.previous;
             let bit = match pattern {
                 Pattern::Zero => false,
@@ -106,9 +106,9 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
             outputs[0] = Wire::bit(inputs[0].control, bit);
             state.previous = inputs[0].control;
         }
-        Kind::Sum { sum, .. } => return add(*sum, state, inputs, outputs),
-        Kind::Not => outputs[0] = Wire::bit(inputs[0].control, !inputs[0].data),
-        Kind::Gate(gate) => {
+        CellKind::Sum { sum, .. } => return add(*sum, state, inputs, outputs),
+        CellKind::Not => outputs[0] = Wire::bit(inputs[0].control, !inputs[0].data),
+        CellKind::Gate(gate) => {
             let (a, b) = (inputs[0].data, inputs[1].data);
             let bit = match gate {
                 Gate::And => a && b,
@@ -119,64 +119,64 @@ pub fn step(kind: &Kind, state: &mut State, inputs: &[Wire], outputs: &mut [Wire
             outputs[0] = Wire::bit(both(inputs), bit);
             return aligned(inputs);
         }
-        Kind::Multiply { width } => return multiply(*width, state, inputs, outputs),
-        Kind::Compare { relation } => return compare(*relation, state, inputs, outputs),
-        Kind::Slice { low, high } => {
+        CellKind::Multiply { width } => return multiply(*width, state, inputs, outputs),
+        CellKind::Compare { relation } => return compare(*relation, state, inputs, outputs),
+        CellKind::Slice { low, high } => {
             let inside = state.count >= *low && state.count <= *high;
             outputs[0] = Wire::bit(inputs[0].control && inside, inputs[0].data);
             state.count = if inputs[0].control { state.count + 1 } else { 0 };
         }
-        Kind::Extend { by, signed } => return extend(*by, *signed, state, inputs[0], &mut outputs[0]),
-        Kind::Switch { pass } => return switch(*pass, state, inputs, outputs),
-        Kind::Concatenate | Kind::Merge => return merge(inputs, &mut outputs[0]),
-        Kind::Decode { width, labels } => decode(*width, labels, state, inputs[0], outputs),
-        Kind::Shift { .. } => {
+        CellKind::Extend { by, signed } => return extend(*by, *signed, state, inputs[0], &mut outputs[0]),
+        CellKind::Switch { pass } => return switch(*pass, state, inputs, outputs),
+        CellKind::Concatenate | CellKind::Merge => return merge(inputs, &mut outputs[0]),
+        CellKind::Decode { width, labels } => decode(*width, labels, state, inputs[0], outputs),
+        CellKind::Shift { .. } => {
             state.chain.push_back(inputs[0]);
             outputs[0] = state.chain.pop_front().unwrap_or_default();
         }
-        Kind::Hold { .. } => return hold(state, inputs, outputs),
-        Kind::LastOf { members } => {
+        CellKind::Hold { .. } => return hold(state, inputs, outputs),
+        CellKind::LastOf { members } => {
             let (members, busy) = inputs.split_at(*members as usize);
             let all = members.iter().all(|wire| wire.control) && !busy.iter().any(|wire| wire.control);
             let any = members.iter().any(|wire| wire.control);
             state.flag = all || (state.flag && any);
             outputs[0] = Wire::level(state.flag);
         }
-        Kind::Pending => {
+        CellKind::Pending => {
             let end = state.previous && !inputs[1].control;
             state.flag = (state.flag || inputs[0].control || inputs[1].control) && !end;
             state.previous = inputs[1].control;
             outputs[0] = Wire::level(state.flag);
         }
-        Kind::Get => {
+        CellKind::Get => {
             get(state, inputs, &mut outputs[..2]);
             outputs[2] = inputs[0];
         }
-        Kind::Fetch => {
+        CellKind::Fetch => {
             get(state, inputs, &mut outputs[..2]);
             outputs[2] = inputs[0];
         }
-        Kind::Store => {
+        CellKind::Store => {
             (outputs[0], outputs[1]) = (inputs[0], inputs[1]);
             let active = inputs[0].control || inputs[1].control;
             outputs[2] = Wire::level(state.previous && !active);
             state.previous = active;
         }
-        Kind::Put => {
+        CellKind::Put => {
             outputs[0] = inputs[0];
             outputs[1] = Wire::level(state.flag && inputs[1].control);
             state.flag = (state.flag || inputs[0].control) && !inputs[1].control;
         }
-        Kind::Send => {
+        CellKind::Send => {
             outputs[0] = inputs[0];
             outputs[1] = Wire::level(state.previous && !inputs[0].control);
             state.previous = inputs[0].control;
         }
-        Kind::Probe => {
+        CellKind::Probe => {
             outputs[0] = Wire::bit(inputs[0].control, inputs[1].control);
             outputs[1] = Wire::level(inputs[0].control);
         }
-        Kind::Port { .. } | Kind::Memory { .. } => {}
+        CellKind::Port { .. } | CellKind::Memory { .. } => {}
     }
     Ok(())
 }
@@ -192,7 +192,7 @@ fn aligned(inputs: &[Wire]) -> Result<(), Fault> {
 }
 
 /// A constant: `count` bits are yet to be given.
-fn constant(state: &mut State, value: &Bits, width: u32, trigger: bool, output: &mut Wire) -> Result<(), Fault> {
+fn constant(state: &mut CellState, value: &Bits, width: u32, trigger: bool, output: &mut Wire) -> Result<(), Fault> {
     if trigger && !state.previous {
         if state.count > 0 {
             return Err(Fault::Collision);
@@ -206,7 +206,7 @@ fn constant(state: &mut State, value: &Bits, width: u32, trigger: bool, output: 
 }
 
 /// A sum: `flag` is the carry, which is 1 before the first bit of a difference.
-fn add(sum: Sum, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
+fn add(sum: Sum, state: &mut CellState, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
     let control = both(inputs);
     let (a, b) = (inputs[0].data, inputs[1].data != (sum == Sum::Subtract));
     outputs[0] = Wire::bit(control, a ^ b ^ state.flag);
@@ -220,7 +220,7 @@ fn add(sum: Sum, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Re
 
 /// The product, low half: `bits` and `other` are the operands' bits so far, `third` the partial
 /// sum, whose lowest bit is the next one of the product.
-fn multiply(width: u32, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
+fn multiply(width: u32, state: &mut CellState, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
     if !both(inputs) {
         let zero = || Bits::zero(width);
         (state.bits, state.other, state.third, state.count) = (zero(), zero(), zero(), 0);
@@ -245,7 +245,7 @@ fn multiply(width: u32, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]
 }
 
 /// A comparison: `flag` is whether all bits are equal so far.
-fn compare(relation: Relation, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
+fn compare(relation: Relation, state: &mut CellState, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
     let control = both(inputs);
     let (a, b) = (inputs[0].data, inputs[1].data);
     if control {
@@ -275,7 +275,7 @@ fn compare(relation: Relation, state: &mut State, inputs: &[Wire], outputs: &mut
     aligned(inputs)
 }
 
-fn extend(by: u32, signed: bool, state: &mut State, input: Wire, output: &mut Wire) -> Result<(), Fault> {
+fn extend(by: u32, signed: bool, state: &mut CellState, input: Wire, output: &mut Wire) -> Result<(), Fault> {
     if input.control {
         if state.count > 0 {
             return Err(Fault::Collision);
@@ -294,7 +294,7 @@ fn extend(by: u32, signed: bool, state: &mut State, input: Wire, output: &mut Wi
 }
 
 /// `ifYes` and `ifNo`: `flag` is whether the present word passes.
-fn switch(pass: bool, state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
+fn switch(pass: bool, state: &mut CellState, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
     let begins = inputs[1].control && !state.previous;
     if begins {
         state.flag = inputs[0].control && inputs[0].data == pass;
@@ -313,7 +313,7 @@ fn merge(inputs: &[Wire], output: &mut Wire) -> Result<(), Fault> {
 }
 
 /// True if a word has each of the labels: `bits` is the word so far, `count` its bits.
-fn decode(width: u32, labels: &[Bits], state: &mut State, input: Wire, outputs: &mut [Wire]) {
+fn decode(width: u32, labels: &[Bits], state: &mut CellState, input: Wire, outputs: &mut [Wire]) {
     let end = state.previous && !input.control;
     let mut none = true;
     for (output, label) in outputs.iter_mut().zip(labels) {
@@ -337,7 +337,7 @@ fn decode(width: u32, labels: &[Bits], state: &mut State, input: Wire, outputs: 
 }
 
 /// A stoppable shift register: `flag` is whether it gives its word.
-fn hold(state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
+fn hold(state: &mut CellState, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), Fault> {
     let head = state.chain.front().copied().unwrap_or_default();
     let go = head.control && (state.flag || inputs[1].control);
     outputs[0] = if go { head } else { Wire::default() };
@@ -354,7 +354,7 @@ fn hold(state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) -> Result<(), 
 }
 
 /// One word of a port: `flag` is whether it is awaited.
-fn get(state: &mut State, inputs: &[Wire], outputs: &mut [Wire]) {
+fn get(state: &mut CellState, inputs: &[Wire], outputs: &mut [Wire]) {
     let (token, word) = (inputs[0], inputs[1]);
     let mine = state.flag && word.control;
     let end = state.previous && !word.control;

@@ -1,7 +1,7 @@
 //! Tests of the bit-serial implementation.
 
 use super::align::{Aligner, Value};
-use super::cells::Kind;
+use super::cells::CellKind;
 use super::netlist::Netlist;
 use super::timing::Time;
 use super::{Limits, build, simulate, statistics};
@@ -34,7 +34,7 @@ fn inputs(aligner: &mut Aligner, offsets: &[u32], one_event: bool) -> Vec<Value>
     for &offset in offsets {
         let anchor = if one_event { first } else { aligner.anchors.after(&[]) };
         let time = Time { anchor, offset };
-        values.push(aligner.cell(Kind::Not, &[], time, &[(8, 0)], place)[0]);
+        values.push(aligner.cell(CellKind::Not, &[], time, &[(8, 0)], place)[0]);
     }
     values
 }
@@ -54,7 +54,7 @@ fn a_known_difference_is_a_shift_register_that_is_shared() {
     assert_eq!(aligner.align(&values, place), aligned);
     // A longer delay extends a shorter one.
     let later = aligner.delay(values[0], 6, place);
-    assert_eq!(aligner.netlist.cells[5].kind, Kind::Shift { length: 4 });
+    assert_eq!(aligner.netlist.cells[5].kind, CellKind::Shift { length: 4 });
     assert_eq!((later.time.offset, aligner.netlist.cells.len()), (9, 6));
     // A long one is a register that stops.
     let far = inputs(&mut aligner, &[0, 100], true);
@@ -69,12 +69,12 @@ fn what_follows_releases_what_it_follows() {
     let place = Span::default();
     // It comes 4 cycles after the other one, which takes 8 to be in its register.
     let anchor = aligner.anchors.after(&[early.time.later(4)]);
-    let late = aligner.cell(Kind::Not, &[], Time { anchor, offset: 0 }, &[(1, 0)], place)[0];
+    let late = aligner.cell(CellKind::Not, &[], Time { anchor, offset: 0 }, &[(1, 0)], place)[0];
     let aligned = aligner.align(&[early, late], place);
     assert_eq!(aligned[0].time, Time { anchor, offset: 5 });
     assert_eq!(aligned[0].time, aligned[1].time);
     assert_eq!(added(&aligner.netlist, 2), ["shift", "hold", "shift"]);
-    assert_eq!(aligner.netlist.cells[2].kind, Kind::Shift { length: 4 });
+    assert_eq!(aligner.netlist.cells[2].kind, CellKind::Shift { length: 4 });
 }
 
 #[test]

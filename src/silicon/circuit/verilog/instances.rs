@@ -1,7 +1,7 @@
 //! The instances of cells in the top module: modules, parameters and connections.
 
 use super::{port_names, side_pins};
-use crate::circuit::serial::cells::{Gate, Kind, Relation, Side, Sum};
+use crate::circuit::serial::cells::{CellKind, Gate, Relation, Side, Sum};
 use crate::circuit::serial::netlist::{Cell, Net, Netlist};
 use shadewright_base::bits::Bits;
 use std::fmt;
@@ -77,18 +77,18 @@ fn instance(netlist: &Netlist, index: usize, cell: &Cell) -> Instance {
         connections: Vec::new(),
     };
     match &cell.kind {
-        Kind::Merge => {
+        CellKind::Merge => {
             instance.connect("a_d", vector(cell.inputs.iter().map(|net| data(netlist, *net)).collect()));
             instance.connect("a_c", vector(cell.inputs.iter().map(|net| control(*net)).collect()));
         }
-        Kind::LastOf { members } => {
+        CellKind::LastOf { members } => {
             let (members, busy) = cell.inputs.split_at(*members as usize);
             instance.connect("a_c", vector(members.iter().map(|net| control(*net)).collect()));
             let busy: Vec<String> = busy.iter().map(|net| control(*net)).collect();
             instance.connect("busy_c", if busy.is_empty() { "1'b0".into() } else { vector(busy) });
         }
-        Kind::Port { .. } => return port(netlist, index, cell, instance),
-        Kind::Memory { ports, .. } => return memory(netlist, cell, ports, instance),
+        CellKind::Port { .. } => return port(netlist, index, cell, instance),
+        CellKind::Memory { ports, .. } => return memory(netlist, cell, ports, instance),
         kind => {
             for (input, (net, pin)) in cell.inputs.iter().zip(["a", "b"]).enumerate() {
                 if kind.takes_data(input) {
@@ -98,7 +98,7 @@ fn instance(netlist: &Netlist, index: usize, cell: &Cell) -> Instance {
             }
         }
     }
-    if let Kind::Decode { .. } = cell.kind {
+    if let CellKind::Decode { .. } = cell.kind {
         instance.connect("y_d", vector(cell.outputs.iter().map(|net| data(netlist, *net)).collect()));
         instance.connect("y_c", vector(cell.outputs.iter().map(|net| control(*net)).collect()));
         return instance;
@@ -113,50 +113,50 @@ fn instance(netlist: &Netlist, index: usize, cell: &Cell) -> Instance {
 }
 
 /// The names of a cell's outputs.
-fn outputs(kind: &Kind) -> &'static [&'static str] {
+fn outputs(kind: &CellKind) -> &'static [&'static str] {
     match kind {
-        Kind::Sum { .. } => &["y", "carry"],
-        Kind::Hold { .. } => &["y", "ready"],
-        Kind::Get => &["y", "next", "request"],
-        Kind::Fetch => &["y", "next", "address"],
-        Kind::Store => &["address", "y", "next"],
-        Kind::Put | Kind::Send | Kind::Probe => &["y", "next"],
+        CellKind::Sum { .. } => &["y", "carry"],
+        CellKind::Hold { .. } => &["y", "ready"],
+        CellKind::Get => &["y", "next", "request"],
+        CellKind::Fetch => &["y", "next", "address"],
+        CellKind::Store => &["address", "y", "next"],
+        CellKind::Put | CellKind::Send | CellKind::Probe => &["y", "next"],
         _ => &["y"],
     }
 }
 
-fn module(kind: &Kind) -> &'static str {
+fn module(kind: &CellKind) -> &'static str {
     match kind {
-        Kind::Start => "cell_start",
-        Kind::Constant { .. } => "cell_constant",
-        Kind::Along(pattern) => match pattern {
+        CellKind::Start => "cell_start",
+        CellKind::Constant { .. } => "cell_constant",
+        CellKind::Along(pattern) => match pattern {
             crate::circuit::serial::cells::Pattern::Zero => "cell_zero",
             crate::circuit::serial::cells::Pattern::One => "cell_one",
             crate::circuit::serial::cells::Pattern::Ones => "cell_ones",
         },
-        Kind::Sum { .. } => "cell_sum",
-        Kind::Not => "cell_not",
-        Kind::Gate(_) => "cell_gate",
-        Kind::Multiply { .. } => "cell_multiply",
-        Kind::Compare { .. } => "cell_compare",
-        Kind::Slice { .. } => "cell_slice",
-        Kind::Concatenate => "cell_concatenate",
-        Kind::Extend { .. } => "cell_extend",
-        Kind::Switch { .. } => "cell_switch",
-        Kind::Merge => "cell_merge",
-        Kind::Decode { .. } => "cell_case",
-        Kind::Shift { .. } => "cell_shift",
-        Kind::Hold { .. } => "cell_hold",
-        Kind::LastOf { .. } => "cell_last_of",
-        Kind::Pending => "cell_pending",
-        Kind::Get => "cell_get",
-        Kind::Fetch => "cell_fetch",
-        Kind::Store => "cell_store",
-        Kind::Put => "cell_put",
-        Kind::Send => "cell_send",
-        Kind::Probe => "cell_probe",
-        Kind::Memory { .. } => "cell_memory",
-        Kind::Port { side, .. } => match side {
+        CellKind::Sum { .. } => "cell_sum",
+        CellKind::Not => "cell_not",
+        CellKind::Gate(_) => "cell_gate",
+        CellKind::Multiply { .. } => "cell_multiply",
+        CellKind::Compare { .. } => "cell_compare",
+        CellKind::Slice { .. } => "cell_slice",
+        CellKind::Concatenate => "cell_concatenate",
+        CellKind::Extend { .. } => "cell_extend",
+        CellKind::Switch { .. } => "cell_switch",
+        CellKind::Merge => "cell_merge",
+        CellKind::Decode { .. } => "cell_case",
+        CellKind::Shift { .. } => "cell_shift",
+        CellKind::Hold { .. } => "cell_hold",
+        CellKind::LastOf { .. } => "cell_last_of",
+        CellKind::Pending => "cell_pending",
+        CellKind::Get => "cell_get",
+        CellKind::Fetch => "cell_fetch",
+        CellKind::Store => "cell_store",
+        CellKind::Put => "cell_put",
+        CellKind::Send => "cell_send",
+        CellKind::Probe => "cell_probe",
+        CellKind::Memory { .. } => "cell_memory",
+        CellKind::Port { side, .. } => match side {
             Side::Internal | Side::SerialOut => "cell_port",
             Side::SerialIn | Side::SyncIn => "cell_serial_in",
             Side::SyncOut => "cell_sync_out",
@@ -165,11 +165,11 @@ fn module(kind: &Kind) -> &'static str {
     }
 }
 
-fn parameters(kind: &Kind, cell: &Cell) -> Vec<(&'static str, String)> {
+fn parameters(kind: &CellKind, cell: &Cell) -> Vec<(&'static str, String)> {
     match kind {
-        Kind::Constant { value, width } => vec![("W", width.to_string()), ("VALUE", constant(value, *width))],
-        Kind::Sum { sum, .. } => vec![("SUBTRACT", u32::from(*sum == Sum::Subtract).to_string())],
-        Kind::Gate(gate) => {
+        CellKind::Constant { value, width } => vec![("W", width.to_string()), ("VALUE", constant(value, *width))],
+        CellKind::Sum { sum, .. } => vec![("SUBTRACT", u32::from(*sum == Sum::Subtract).to_string())],
+        CellKind::Gate(gate) => {
             let table = match gate {
                 Gate::And => "4'b1000",
                 Gate::Or => "4'b1110",
@@ -178,8 +178,8 @@ fn parameters(kind: &Kind, cell: &Cell) -> Vec<(&'static str, String)> {
             };
             vec![("TABLE", table.into())]
         }
-        Kind::Multiply { width } | Kind::Hold { width } => vec![("W", width.to_string())],
-        Kind::Compare { relation } => {
+        CellKind::Multiply { width } | CellKind::Hold { width } => vec![("W", width.to_string())],
+        CellKind::Compare { relation } => {
             let relation = match relation {
                 Relation::Equal => "3'b001",
                 Relation::NotEqual => "3'b101",
@@ -190,25 +190,25 @@ fn parameters(kind: &Kind, cell: &Cell) -> Vec<(&'static str, String)> {
             };
             vec![("RELATION", relation.into())]
         }
-        Kind::Slice { low, high } => vec![("LOW", low.to_string()), ("HIGH", high.to_string())],
-        Kind::Extend { by, signed } => vec![("BY", by.to_string()), ("SIGNED", u32::from(*signed).to_string())],
-        Kind::Switch { pass } => vec![("PASS", u32::from(*pass).to_string())],
-        Kind::Merge => vec![("N", cell.inputs.len().to_string())],
-        Kind::Decode { width, labels } => {
+        CellKind::Slice { low, high } => vec![("LOW", low.to_string()), ("HIGH", high.to_string())],
+        CellKind::Extend { by, signed } => vec![("BY", by.to_string()), ("SIGNED", u32::from(*signed).to_string())],
+        CellKind::Switch { pass } => vec![("PASS", u32::from(*pass).to_string())],
+        CellKind::Merge => vec![("N", cell.inputs.len().to_string())],
+        CellKind::Decode { width, labels } => {
             vec![("W", width.to_string()), ("N", labels.len().to_string()), ("LABELS", constants(labels, *width))]
         }
-        Kind::Shift { length } => vec![("L", length.to_string())],
-        Kind::LastOf { members } => {
+        CellKind::Shift { length } => vec![("L", length.to_string())],
+        CellKind::LastOf { members } => {
             let busy = cell.inputs.len() - *members as usize;
             vec![("N", members.to_string()), ("B", busy.max(1).to_string())]
         }
-        Kind::Port { side: side @ (Side::Internal | Side::SerialOut), width, buffer, .. } => vec![
+        CellKind::Port { side: side @ (Side::Internal | Side::SerialOut), width, buffer, .. } => vec![
             ("W", width.to_string()),
             ("BUFFER", buffer.to_string()),
             ("OUTSIDE", u32::from(*side == Side::SerialOut).to_string()),
         ],
-        Kind::Port { side: Side::Parallel, width, .. } => vec![("W", width.to_string())],
-        Kind::Memory { width, words, address, ports } => vec![
+        CellKind::Port { side: Side::Parallel, width, .. } => vec![("W", width.to_string())],
+        CellKind::Memory { width, words, address, ports } => vec![
             ("W", width.to_string()),
             ("A", address.to_string()),
             ("N", words.len().to_string()),
@@ -221,7 +221,7 @@ fn parameters(kind: &Kind, cell: &Cell) -> Vec<(&'static str, String)> {
 
 /// The connections of a port, and its pads.
 fn port(netlist: &Netlist, index: usize, cell: &Cell, mut instance: Instance) -> Instance {
-    let Kind::Port { side, puts, .. } = cell.kind else { return instance };
+    let CellKind::Port { side, puts, .. } = cell.kind else { return instance };
     let (puts, gets) = cell.inputs.split_at(puts as usize);
     if !matches!(side, Side::SerialIn | Side::SyncIn) {
         instance.connect("put_d", any(puts.iter().map(|net| data(netlist, *net)).collect()));

@@ -14,7 +14,7 @@
 
 use super::Executor;
 use super::numbers::Number;
-use crate::circuit::graph::{Constant, Kind, LoopId, NodeId, Op, PortId, ValueId};
+use crate::circuit::graph::{Constant, DataKind, LoopId, NodeId, Op, PortId, ValueId};
 use shadewright_base::text::diagnostics::Diagnostic;
 use shadewright_base::text::source::Span;
 use std::collections::{BTreeSet, HashMap};
@@ -227,8 +227,8 @@ impl Executor<'_> {
         let output = self.circuit.node(node).outputs[0];
         self.follow(output, first);
         let datum = match self.circuit.value(output).kind {
-            Kind::Word => Datum::Word(output),
-            Kind::Token => Datum::Token(output),
+            DataKind::Word => Datum::Word(output),
+            DataKind::Token => Datum::Token(output),
         };
         self.blocks[block.0 as usize].bindings.insert(key, datum.clone());
         let state = self.open(head.id);
@@ -337,8 +337,8 @@ impl Executor<'_> {
     fn connect(&mut self, key: Key, node: NodeId, end: BlockId, span: Span) {
         let output = self.circuit.node(node).outputs[0];
         let value = match (self.lookup(key, end), self.circuit.value(output).kind) {
-            (Some(Datum::Word(value)), Kind::Word) | (Some(Datum::Token(value)), Kind::Token) => value,
-            (Some(Datum::Number(number)), Kind::Word) => self.materialize(&number, end, span),
+            (Some(Datum::Word(value)), DataKind::Word) | (Some(Datum::Token(value)), DataKind::Token) => value,
+            (Some(Datum::Number(number)), DataKind::Word) => self.materialize(&number, end, span),
             (Some(Datum::Poison(poison)), _) if *poison == Poison::Reported => return,
             (Some(Datum::Poison(poison)), _) => {
                 let name = self.key_name(key, output);

@@ -16,7 +16,7 @@ mod ports;
 mod statements;
 
 use super::ast::{Ident, Program};
-use crate::circuit::graph::{Circuit, Kind, LoopId, MAX_NODES, NodeId, Op, ValueId};
+use crate::circuit::graph::{Circuit, DataKind, LoopId, MAX_NODES, NodeId, Op, ValueId};
 use blocks::{Block, BlockId, BlockKind, Datum, Key, Poison, Symbol};
 use shadewright_base::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use shadewright_base::text::source::Span;
@@ -289,7 +289,7 @@ impl<'a> Executor<'a> {
         let size = inputs.iter().find_map(|input| self.circuit.value(*input).size);
         let output = self.circuit.add_value(op, inputs, span);
         let value = self.circuit.value(output);
-        if let (Some(size), None, Kind::Word) = (size, value.size, value.kind) {
+        if let (Some(size), None, DataKind::Word) = (size, value.size, value.kind) {
             self.circuit.set_size(output, size);
         }
         output

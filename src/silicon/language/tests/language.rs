@@ -138,8 +138,8 @@ fn debug_output_prints_in_order_and_goes_with_its_operations() {
     let (_, prints, _) = simulate(circuit(text), "i: 3 -2");
     assert_eq!(prints, ["start 5", "word 3", "square 9", "word -2", "square 4"]);
     let mut c = circuit(text);
-    passes::run(&mut c, passes::Options { prints: false, optimize: true });
-    assert_eq!((c.statistics().of("print"), c.statistics().of("mul")), (0, 0));
+    passes::run(&mut c, passes::PassOptions { prints: false, optimize: true });
+    assert_eq!((c.statistics().count("print"), c.statistics().count("mul")), (0, 0));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn known_conditions_leave_one_branch() {
     let text = "i, o:= asyncSerIn(16), asyncSerOut(16); double:= 1;
                 DO { a:= i.get; o.put(IF double THEN 2*a ELSE unknown) }";
     let c = circuit(text);
-    assert_eq!((c.statistics().of("ifYes"), c.statistics().of("merge"), c.statistics().of("mul")), (0, 0, 1));
+    assert_eq!((c.statistics().count("ifYes"), c.statistics().count("merge"), c.statistics().count("mul")), (0, 0, 1));
 }
 
 #[test]

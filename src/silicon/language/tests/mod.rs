@@ -37,7 +37,7 @@ pub fn errors(text: &str) -> String {
 /// the same. The outputs, the debug output, and how it ended.
 pub fn simulate(mut circuit: Circuit, words: &str) -> (String, Vec<String>, Run) {
     let plain = simulate_once(&circuit, words);
-    passes::run(&mut circuit, passes::Options::default());
+    passes::run(&mut circuit, passes::PassOptions::default());
     let optimized = simulate_once(&circuit, words);
     assert_eq!((&plain.0, &plain.1, plain.2.outcome), (&optimized.0, &optimized.1, optimized.2.outcome));
     optimized
@@ -76,8 +76,8 @@ fn a_loop_that_ends_compiles_to_its_figure() {
     // Ullner 1983, figure C-27, with the state of each port.
     let circuit = circuit(include_str!("../../../../assets/silicon/sum.si"));
     let counts = circuit.statistics();
-    assert_eq!((counts.of("get"), counts.of("put"), counts.of("loopMerge"), counts.loops), (2, 1, 4, 1));
-    assert_eq!((counts.of("add"), counts.of("sub"), counts.of("greater")), (1, 1, 1));
+    assert_eq!((counts.count("get"), counts.count("put"), counts.count("loopMerge"), counts.loops), (2, 1, 4, 1));
+    assert_eq!((counts.count("add"), counts.count("sub"), counts.count("greater")), (1, 1, 1));
     let (text, _, run) = simulate(circuit, "in: 3 10 20 -5");
     assert_eq!((&*text, run.outcome), ("out: 25\n", Outcome::Complete));
 }

@@ -52,7 +52,7 @@ impl Environment for Bus<'_> {
 /// Runs a program from address 0 until it halts; the memory, and what it sends.
 fn execute(text: &str, program: &[(u16, u16)]) -> (Vec<u16>, Vec<u16>, Outcome) {
     let mut circuit = circuit(text);
-    passes::run(&mut circuit, passes::Options::default());
+    passes::run(&mut circuit, passes::PassOptions::default());
     let mut memory = vec![0; 4096];
     program.iter().for_each(|(address, word)| memory[*address as usize] = *word);
     let mut bus =

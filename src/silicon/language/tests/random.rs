@@ -346,7 +346,7 @@ proptest! {
             // What does not depend on a word that is missing happens, even after the program asks for it.
             prop_assert!(out.starts_with(expected.trim_end()), "{}\n{}{}", &text, &out, &expected);
             prop_assert_eq!((result.outcome, result.waits.len()), (Outcome::Starved, 1));
-            passes::run(&mut circuit, passes::Options::default());
+            passes::run(&mut circuit, passes::PassOptions::default());
         }
     }
 }

@@ -1,45 +1,45 @@
 //! The meaning of the colors, and how many messages of each kind there are.
 
-use crate::array::{ArrayRun, State};
+use crate::array::{ArrayRun, ArrayState};
 use egui::{Color32, Grid, RichText, ScrollArea, Ui};
-use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::message::MessageKind;
 use shadewright_machines::array::statistics::Ending;
 
 /// The kinds, in words.
-fn name(kind: Kind) -> &'static str {
+fn name(kind: MessageKind) -> &'static str {
     match kind {
-        Kind::New => "new",
-        Kind::Vision => "vision",
-        Kind::Shadow => "shadow",
-        Kind::Result => "result",
-        Kind::MapRequest => "map request",
-        Kind::MapReply => "map reply",
-        Kind::Copy => "copy",
+        MessageKind::New => "new",
+        MessageKind::Vision => "vision",
+        MessageKind::Shadow => "shadow",
+        MessageKind::Result => "result",
+        MessageKind::MapRequest => "map request",
+        MessageKind::MapReply => "map reply",
+        MessageKind::Copy => "copy",
     }
 }
 
 /// The color of a kind of message: those of Okabe and Ito (2008), which the color-blind can tell
 /// apart, and black or white.
-pub fn color(ui: &Ui, kind: Kind) -> Color32 {
+pub fn color(ui: &Ui, kind: MessageKind) -> Color32 {
     match kind {
-        Kind::New => ui.visuals().strong_text_color(),
-        Kind::Vision => Color32::from_rgb(0x56, 0xb4, 0xe9),
-        Kind::Shadow => Color32::from_rgb(0xe6, 0x9f, 0x00),
-        Kind::Result => Color32::from_rgb(0x00, 0x9e, 0x73),
-        Kind::MapRequest => Color32::from_rgb(0xcc, 0x79, 0xa7),
-        Kind::MapReply => Color32::from_rgb(0x00, 0x72, 0xb2),
-        Kind::Copy => Color32::from_rgb(0xf0, 0xe4, 0x42),
+        MessageKind::New => ui.visuals().strong_text_color(),
+        MessageKind::Vision => Color32::from_rgb(0x56, 0xb4, 0xe9),
+        MessageKind::Shadow => Color32::from_rgb(0xe6, 0x9f, 0x00),
+        MessageKind::Result => Color32::from_rgb(0x00, 0x9e, 0x73),
+        MessageKind::MapRequest => Color32::from_rgb(0xcc, 0x79, 0xa7),
+        MessageKind::MapReply => Color32::from_rgb(0x00, 0x72, 0xb2),
+        MessageKind::Copy => Color32::from_rgb(0xf0, 0xe4, 0x42),
     }
 }
 
 /// Counts of kinds, in words; empty where there are none.
-pub fn counts(counts: &[u32; Kind::ALL.len()]) -> String {
-    let parts = Kind::ALL.into_iter().zip(counts).filter(|(_, count)| **count > 0);
+pub fn counts(counts: &[u32; MessageKind::ALL.len()]) -> String {
+    let parts = MessageKind::ALL.into_iter().zip(counts).filter(|(_, count)| **count > 0);
     parts.map(|(kind, count)| format!("{count} {}", name(kind))).collect::<Vec<_>>().join(", ")
 }
 
 /// Shows the kinds that the simulation has.
-pub fn show(ui: &mut Ui, run: &ArrayRun, state: &State) {
+pub fn show(ui: &mut Ui, run: &ArrayRun, state: &ArrayState) {
     let (links, nodes) = (state.on_links(), state.waiting());
     ScrollArea::vertical().show(ui, |ui| {
         Grid::new("kinds").num_columns(3).striped(true).show(ui, |ui| {
@@ -47,8 +47,8 @@ pub fn show(ui: &mut Ui, run: &ArrayRun, state: &State) {
             ui.weak("on links");
             ui.weak("in nodes");
             ui.end_row();
-            for kind in Kind::ALL {
-                let is_usual = !matches!(kind, Kind::MapRequest | Kind::MapReply | Kind::Copy);
+            for kind in MessageKind::ALL {
+                let is_usual = !matches!(kind, MessageKind::MapRequest | MessageKind::MapReply | MessageKind::Copy);
                 if !is_usual && run.statistics.kind(kind).made == 0 {
                     continue;
                 }

@@ -1,10 +1,10 @@
 //! The nodes as squares, colored by how busy they are, and the messages on the links between them.
 
 use super::legend::{color, counts};
-use crate::array::{ArrayRun, Place, State};
+use crate::array::{ArrayRun, ArrayState, MessageLocation};
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, lerp, vec2};
 use shadewright_machines::array::mapping::{Direction, Layout};
-use shadewright_machines::array::message::Kind;
+use shadewright_machines::array::message::MessageKind;
 use shadewright_machines::rays::events::Picoseconds;
 
 /// Part of the distance between two nodes that the square of a node takes.
@@ -39,7 +39,7 @@ pub fn heat(ui: &mut Ui, heat: &mut Heat) {
 }
 
 /// Shows the nodes in a square of so many points, and the numbers of the one under the pointer.
-pub fn show(ui: &mut Ui, side: f32, run: &ArrayRun, state: &State, time: Picoseconds, heat: Heat) {
+pub fn show(ui: &mut Ui, side: f32, run: &ArrayRun, state: &ArrayState, time: Picoseconds, heat: Heat) {
     let layout = run.playback.layout();
     let (rect, response) = ui.allocate_exact_size(vec2(side, side), Sense::hover());
     let mesh = Mesh::new(rect, layout);
@@ -62,7 +62,7 @@ pub fn show(ui: &mut Ui, side: f32, run: &ArrayRun, state: &State, time: Picosec
     }
     let radius = (0.07 * mesh.distance).clamp(1.5, 5.0);
     for message in &state.messages {
-        if let Place::Link { from, direction, done } = message.place {
+        if let MessageLocation::Link { from, direction, done } = message.place {
             painter.circle_filled(mesh.on_link(from, direction, done), radius, color(ui, message.kind));
         }
     }
@@ -76,8 +76,8 @@ pub fn show(ui: &mut Ui, side: f32, run: &ArrayRun, state: &State, time: Picosec
 pub fn numbers(
     ui: &mut Ui,
     run: &ArrayRun,
-    state: &State,
-    waiting: &[u32; Kind::ALL.len()],
+    state: &ArrayState,
+    waiting: &[u32; MessageKind::ALL.len()],
     node: u16,
     time: Picoseconds,
 ) {

@@ -7,33 +7,33 @@ use egui::Key;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-struct Stage {
+struct Fixture {
     model: Model,
     panel: ArrayPanel,
     asked: Vec<Action>,
 }
 
-fn stage(run: Option<ArrayRun>) -> Harness<'static, Stage> {
+fn stage(run: Option<ArrayRun>) -> Harness<'static, Fixture> {
     let mut model = loaded();
     model.array.run = run.map(Arc::new);
-    let stage = Stage { model, panel: ArrayPanel::default(), asked: Vec::new() };
+    let stage = Fixture { model, panel: ArrayPanel::default(), asked: Vec::new() };
     let mut harness = Harness::builder()
         .with_size([1000.0, 420.0])
-        .build_ui_state(|ui, stage: &mut Stage| stage.panel.show(ui, &stage.model, &mut stage.asked), stage);
+        .build_ui_state(|ui, stage: &mut Fixture| stage.panel.show(ui, &stage.model, &mut stage.asked), stage);
     harness.run();
     harness
 }
 
-fn has(harness: &Harness<'_, Stage>, text: &str) -> bool {
+fn has(harness: &Harness<'_, Fixture>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-fn press(harness: &mut Harness<'_, Stage>, key: Key) {
+fn press(harness: &mut Harness<'_, Fixture>, key: Key) {
     harness.key_press(key);
     harness.step();
 }
 
-fn time(harness: &Harness<'_, Stage>) -> u64 {
+fn time(harness: &Harness<'_, Fixture>) -> u64 {
     harness.state().panel.transport.cursor().time()
 }
 
@@ -46,7 +46,7 @@ fn run_asks_for_a_simulation_and_shows_how_far_it_is_and_why_it_fails() {
     let request = ArrayRequest::default();
     assert_eq!(harness.state().asked, [Action::Simulate(request)]);
     harness.state_mut().model.array.asked = Some(request);
-    harness.state_mut().model.array.stage = Some(super::Stage::Rays(0.25));
+    harness.state_mut().model.array.stage = Some(super::ArrayPhase::Rays(0.25));
     harness.run_steps(2);
     assert!(has(&harness, "tracing the rays: 25 %"));
     harness.state_mut().model.array = Default::default();

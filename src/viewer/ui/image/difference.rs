@@ -45,7 +45,7 @@ struct Compared {
 }
 
 impl Compared {
-    fn of(pair: Pair) -> Self {
+    fn new(pair: Pair) -> Self {
         let start = Instant::now();
         let [gpu, rpu] = &pair;
         let result = match compare(&gpu.image, &rpu.image) {
@@ -64,7 +64,7 @@ impl Difference {
     /// Has the latest images compared, and takes the last that were. Gives what there is to wait
     /// for as long as there is nothing to show.
     pub fn update(&mut self, context: &Context, model: &Model, sharp: bool) -> Result<(), String> {
-        let worker = self.worker.get_or_insert_with(|| BackgroundWorker::open(context.clone(), Compared::of));
+        let worker = self.worker.get_or_insert_with(|| BackgroundWorker::open(context.clone(), Compared::new));
         if let Some(mut compared) = worker.answer() {
             if let Ok((_, colors)) = &mut compared.result
                 && let Some(colors) = colors.take()
@@ -255,7 +255,7 @@ mod tests {
     fn a_pair_is_compared_once_and_unfinished_ones_no_more_than_half_of_the_time() {
         let pair = |samples| Backend::INTERACTIVE.map(|backend| at(backend, samples));
         let (unfinished, finished) = (pair(2), pair(4));
-        let mut compared = Compared::of(pair(1));
+        let mut compared = Compared::new(pair(1));
         assert!(compared.result.is_ok());
         compared.took = Duration::from_secs(1000);
         assert_eq!(compared.wait(&compared.pair), None);

@@ -19,7 +19,7 @@ fn image(width: u32, height: u32, blue: f32) -> Image {
 }
 
 /// A model, its view, and what was asked for beside room and display.
-struct Stage {
+struct Fixture {
     model: Model,
     view: ImageView,
     asked: Vec<Action>,
@@ -28,7 +28,7 @@ struct Stage {
 
 /// A window of one view.
 struct Window {
-    harness: Harness<'static, Stage>,
+    harness: Harness<'static, Fixture>,
     /// The keys that are held.
     held: Modifiers,
 }
@@ -37,8 +37,8 @@ const CONTROL: Modifiers = Modifiers { ctrl: true, command: true, ..Modifiers::N
 
 impl Window {
     fn open(pixels_per_point: f32) -> Self {
-        let stage = Stage { model: loaded(), view: ImageView::default(), asked: Vec::new(), pointed: None };
-        let show = |ui: &mut Ui, stage: &mut Stage| {
+        let stage = Fixture { model: loaded(), view: ImageView::default(), asked: Vec::new(), pointed: None };
+        let show = |ui: &mut Ui, stage: &mut Fixture| {
             let mut actions = Vec::new();
             stage.pointed = stage.view.pointed(ui.ctx(), &stage.model);
             stage.view.show(ui, &stage.model, &mut actions);
@@ -131,7 +131,7 @@ impl Window {
     }
 
     /// Runs frames until something is so; threads of the view need a while.
-    fn until(&mut self, what: &str, is_so: impl Fn(&Harness<'static, Stage>) -> bool) {
+    fn until(&mut self, what: &str, is_so: impl Fn(&Harness<'static, Fixture>) -> bool) {
         let start = Instant::now();
         while !is_so(&self.harness) {
             assert!(start.elapsed() < Duration::from_secs(120), "never: {what}");
@@ -320,7 +320,7 @@ fn images_are_developed_beside_the_window_and_the_latest_is_shown() {
     }
     let latest = window.model().shown().unwrap().clone();
     let look = window.model().display.look;
-    let shows = |harness: &Harness<'_, Stage>, look| {
+    let shows = |harness: &Harness<'_, Fixture>, look| {
         let shows = harness.state().view.prints[Backend::RPU.index()].shows();
         shows.is_some_and(|(shown, how)| Arc::ptr_eq(shown, &latest) && how == look)
     };
@@ -384,7 +384,7 @@ fn the_difference_says_what_it_waits_for_and_then_how_the_images_compare() {
     window.draws(Backend::GPU, 4, 0.5);
     assert!(window.harness.query_by_label("Waiting for the GPU's image in full resolution…").is_some());
     window.draws(Backend::GPU, 1, 0.5);
-    let says = |text: &'static str| move |harness: &Harness<'_, Stage>| harness.query_by_label(text).is_some();
+    let says = |text: &'static str| move |harness: &Harness<'_, Fixture>| harness.query_by_label(text).is_some();
     window.until("the verdict", says("The images agree"));
     assert!(window.harness.query_by_label("FLIP mean").is_some() && window.harness.query_by_label("0.00000").is_some());
     window.draws(Backend::GPU, 1, 0.9);

@@ -8,20 +8,20 @@ use egui_kittest::kittest::Queryable;
 use shadewright_project::View;
 use shadewright_project::probe::testing::{mirror, stepped};
 
-struct Stage {
+struct Fixture {
     model: Model,
     panel: InspectorPanel,
     asked: Vec<Action>,
 }
 
-fn stage(picked: Option<Picked>) -> Harness<'static, Stage> {
+fn stage(picked: Option<Picked>) -> Harness<'static, Fixture> {
     let mut model = Model::new(shadewright_project::Source::BuiltIn("none".to_string()), Display::default());
     model.picked = picked;
-    let stage = Stage { model, panel: InspectorPanel::default(), asked: Vec::new() };
+    let stage = Fixture { model, panel: InspectorPanel::default(), asked: Vec::new() };
     let mut harness = Harness::builder()
         .with_size([420.0, 760.0])
         .with_max_steps(60)
-        .build_ui_state(|ui, stage: &mut Stage| stage.panel.show(ui, &stage.model, &mut stage.asked), stage);
+        .build_ui_state(|ui, stage: &mut Fixture| stage.panel.show(ui, &stage.model, &mut stage.asked), stage);
     harness.run();
     harness
 }
@@ -34,11 +34,11 @@ fn picked(probe: Probe) -> Picked {
     Picked { pixel, sample, size: [400, 200], waiting: false, known: Some(Arc::new(known)) }
 }
 
-fn has(harness: &Harness<'_, Stage>, text: &str) -> bool {
+fn has(harness: &Harness<'_, Fixture>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-fn click(harness: &mut Harness<'_, Stage>, label: &str) {
+fn click(harness: &mut Harness<'_, Fixture>, label: &str) {
     harness.get_by_label(label).click();
     harness.run();
 }

@@ -30,7 +30,7 @@ enum Part {
 
 /// The options that the pairs of a call give.
 #[derive(Default)]
-struct Options {
+struct PointOptions {
     radius: Option<Value>,
     maxdist: Option<Value>,
     space: Option<ExprId>,
@@ -153,8 +153,8 @@ impl Body<'_, '_> {
     }
 
     /// Sorts the pairs of a name and a value: options, and variables that receive something.
-    fn near_options(&mut self, file: Value, pairs: &[ExprId], f: &Ident) -> Lower<Options> {
-        let mut options = Options::default();
+    fn near_options(&mut self, file: Value, pairs: &[ExprId], f: &Ident) -> Lower<PointOptions> {
+        let mut options = PointOptions::default();
         for pair in pairs.chunks(2) {
             let (name, value) = self.gather_option(pair)?;
             let (part, types) = match &*name {

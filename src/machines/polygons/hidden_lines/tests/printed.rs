@@ -211,7 +211,7 @@ fn printed(host: &Host, fault: Fault, per_cleanup: usize) -> (Vec<Vec<Part>>, us
     };
     let mut number = 0;
     for polygon in &host.planes.occluders {
-        let planes = host.planes.of(polygon);
+        let planes = host.planes.get(polygon);
         for (k, &plane) in planes.iter().enumerate() {
             let mut processor = PrintedPlane { plane, f: k + 1 == planes.len(), fault, kept: None };
             let mut out = Vec::new();

@@ -86,7 +86,7 @@ fn the_printed_key_drops_what_is_scanned_first() {
 fn the_printed_sign_puts_intersections_elsewhere() {
     let [v, o] = [segment(0, [0, 400], [1000; 2], 1), segment(0, [0, 400], [2000, 0], 2)];
     let crossing = |sign: i64| {
-        let (v, o) = (Line::of(&v), Line::of(&o));
+        let (v, o) = (Line::from_segment(&v), Line::from_segment(&o));
         let b_o = sign * o.b;
         (v.b * o.c - b_o * v.c) as f64 / (v.a * b_o - o.a * v.b) as f64
     };
@@ -101,7 +101,7 @@ fn the_printed_parts_of_an_intersection_leave_a_step_that_no_segment_covers() {
     let [v, o] = [segment(0, [0, 400], [1000; 2], 1), segment(0, [0, 400], [2000, 0], 2)];
     let x = 200;
     let [emitted, rest, shown] = [v.up_to(x - 1, 12), v.from(x, 12), o.from(x + 1, 12)];
-    assert_eq!(examine(&shown, &rest), Found::Behind);
+    assert_eq!(examine(&shown, &rest), MergeResult::Behind);
     assert!(![emitted, shown].iter().any(|s| covers(s, x)));
     let (out, _) = merged(&[v], &[o]);
     assert!((0..=400).all(|x| out.iter().any(|s| covers(s, x))));

@@ -191,7 +191,7 @@ impl Processor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::instructions::{at, of};
+    use super::super::instructions::{at, operand};
     use super::*;
     use Instruction as I;
 
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn addresses_are_modified_by_index_registers_and_wrap_around() {
-        let body = vec![I::SetIndex(2, 3), I::Load(of(255, 2)), I::Send, I::Decrement(2), I::StoreIndex(2, at(9))];
+        let body = vec![I::SetIndex(2, 3), I::Load(operand(255, 2)), I::Send, I::Decrement(2), I::StoreIndex(2, at(9))];
         let program = program([body, vec![I::Load(at(9)), I::Send]].concat());
         let (sent, _) = Executable::new(&program, FORMAT).run(1, |_| std::array::from_fn(|k| k as f32));
         assert_eq!(sent, [vec![2, 2]]);

@@ -7,7 +7,7 @@
 //! crosses if the distances of its ends have opposite signs. A vertex on the plane is visible, and
 //! stands for the crossing itself.
 
-use super::instructions::{Condition, Instruction as I, Operand, at, of};
+use super::instructions::{Condition, Instruction as I, Operand, at, operand};
 use super::layout::{COUNT, CROSSING, CROSSINGS, INPUTS, LISTS, MADE, ONE, OUTPUTS, W, WORK, X, Y, Z, field};
 
 /// The distances of the vertex and of the one before, and the parameter of an intersection.
@@ -55,9 +55,9 @@ impl Plane {
     /// Instructions that load the distance of a vertex; it is not negative inside.
     fn distance(self, index: u8) -> Vec<I> {
         match self.sign {
-            Sign::Below => vec![I::Load(of(W, index)), I::Subtract(of(self.array, index))],
-            Sign::Above => vec![I::Load(of(W, index)), I::Add(of(self.array, index))],
-            Sign::Front => vec![I::Load(of(self.array, index))],
+            Sign::Below => vec![I::Load(operand(W, index)), I::Subtract(operand(self.array, index))],
+            Sign::Above => vec![I::Load(operand(W, index)), I::Add(operand(self.array, index))],
+            Sign::Front => vec![I::Load(operand(self.array, index))],
         }
     }
 }
@@ -86,7 +86,7 @@ pub fn program(fields: usize) -> Vec<I> {
 /// Empties the output list, and takes the last vertex as the one before the first.
 fn start(plane: Plane, from: u8) -> Vec<I> {
     let mut body = vec![I::Literal(0.0), I::Store(at(OUTPUTS)), I::Store(at(CROSSINGS)), I::SetIndex(PLACE, 0)];
-    body.extend([I::LoadIndex(NEXT, at(INPUTS)), I::Decrement(NEXT), I::LoadIndex(PREVIOUS, of(from, NEXT))]);
+    body.extend([I::LoadIndex(NEXT, at(INPUTS)), I::Decrement(NEXT), I::LoadIndex(PREVIOUS, operand(from, NEXT))]);
     body.extend(plane.distance(PREVIOUS));
     body.push(I::Store(at(BEFORE)));
     body
@@ -96,19 +96,19 @@ fn start(plane: Plane, from: u8) -> Vec<I> {
 fn look(plane: Plane, from: u8, to: u8) -> Vec<I> {
     let in_list = [I::Load(at(INPUTS)), I::SubtractIndex(PLACE), I::Shutdown(Condition::NotPositive)];
     let mut body = in_list.to_vec();
-    body.push(I::LoadIndex(VERTEX, of(from, PLACE)));
+    body.push(I::LoadIndex(VERTEX, operand(from, PLACE)));
     body.extend(plane.distance(VERTEX));
     body.extend([I::Store(at(DISTANCE)), I::Multiply(at(BEFORE)), I::Shutdown(Condition::NotNegative)]);
     // The edge crosses the plane: its new vertex is noted.
-    body.extend([I::LoadIndex(NEXT, at(CROSSINGS)), I::StoreIndex(VERTEX, of(CROSSING[0], NEXT))]);
-    body.extend([I::StoreIndex(PREVIOUS, of(CROSSING[1], NEXT)), I::Load(at(MADE))]);
-    body.extend([I::Store(of(CROSSING[2], NEXT)), I::Increment(NEXT), I::StoreIndex(NEXT, at(CROSSINGS))]);
-    body.extend([I::LoadIndex(NEXT, at(OUTPUTS)), I::Store(of(to, NEXT))]);
+    body.extend([I::LoadIndex(NEXT, at(CROSSINGS)), I::StoreIndex(VERTEX, operand(CROSSING[0], NEXT))]);
+    body.extend([I::StoreIndex(PREVIOUS, operand(CROSSING[1], NEXT)), I::Load(at(MADE))]);
+    body.extend([I::Store(operand(CROSSING[2], NEXT)), I::Increment(NEXT), I::StoreIndex(NEXT, at(CROSSINGS))]);
+    body.extend([I::LoadIndex(NEXT, at(OUTPUTS)), I::Store(operand(to, NEXT))]);
     body.extend([I::Add(at(ONE)), I::Store(at(MADE)), I::Increment(NEXT), I::StoreIndex(NEXT, at(OUTPUTS)), I::Reset]);
     body.extend(in_list);
     body.extend([I::Load(at(DISTANCE)), I::Shutdown(Condition::Negative)]);
     // The vertex is visible.
-    body.extend([I::LoadIndex(NEXT, at(OUTPUTS)), I::StoreIndex(VERTEX, of(to, NEXT)), I::Increment(NEXT)]);
+    body.extend([I::LoadIndex(NEXT, at(OUTPUTS)), I::StoreIndex(VERTEX, operand(to, NEXT)), I::Increment(NEXT)]);
     body.extend([I::StoreIndex(NEXT, at(OUTPUTS)), I::Reset]);
     body.extend([I::Load(at(DISTANCE)), I::Store(at(BEFORE)), I::StoreIndex(VERTEX, at(NUMBER))]);
     body.extend([I::LoadIndex(PREVIOUS, at(NUMBER)), I::Increment(PLACE)]);
@@ -119,14 +119,14 @@ fn look(plane: Plane, from: u8, to: u8) -> Vec<I> {
 fn intersect(plane: Plane, fields: usize) -> Vec<I> {
     let mut body = vec![I::Load(at(CROSSINGS)), I::Shutdown(Condition::NotPositive)];
     body.extend([I::LoadIndex(PLACE, at(CROSSINGS)), I::Decrement(PLACE), I::StoreIndex(PLACE, at(CROSSINGS))]);
-    body.extend((0..3).map(|k| I::LoadIndex([VERTEX, PREVIOUS, NEXT][k], of(CROSSING[k], PLACE))));
+    body.extend((0..3).map(|k| I::LoadIndex([VERTEX, PREVIOUS, NEXT][k], operand(CROSSING[k], PLACE))));
     body.extend(plane.distance(PREVIOUS));
     body.push(I::Store(at(BEFORE)));
     body.extend(plane.distance(VERTEX));
     body.extend([I::Store(at(DISTANCE)), I::Load(at(BEFORE)), I::Subtract(at(DISTANCE)), I::Store(at(PARAMETER))]);
     body.extend([I::Load(at(BEFORE)), I::Divide(at(PARAMETER)), I::Store(at(PARAMETER))]);
     for array in [X, Y, Z, W].into_iter().chain((0..fields).map(field)) {
-        let element = |index: u8| -> Operand { of(array, index) };
+        let element = |index: u8| -> Operand { operand(array, index) };
         body.extend([I::Load(element(VERTEX)), I::Subtract(element(PREVIOUS)), I::Multiply(at(PARAMETER))]);
         body.extend([I::Add(element(PREVIOUS)), I::Store(element(NEXT))]);
     }

@@ -24,7 +24,7 @@ pub const fn at(base: u8) -> Operand {
 }
 
 /// An element of an array, which an index register chooses.
-pub const fn of(base: u8, index: Index) -> Operand {
+pub const fn operand(base: u8, index: Index) -> Operand {
     Operand { base, index: Some(index) }
 }
 

@@ -7,7 +7,7 @@
 //! A side ends at the bottom vertex, which is found together with the topmost: comparing positions
 //! in lists, unlike depths on the screen, does not depend on rounding.
 
-use super::instructions::{Condition, Instruction as I, Scale, at, of};
+use super::instructions::{Condition, Instruction as I, Scale, at, operand};
 use super::layout::{CLIPPED, INPUTS, LISTS, ONE, WORK, X, Y, Z, field};
 
 /// Positions in the list: the topmost vertex, the bottom one, and the current one.
@@ -48,18 +48,22 @@ fn find() -> Vec<I> {
     body.extend([I::LoadIndex(top, at(LIST)), I::LoadIndex(bottom, at(LIST)), I::Increment(place)]);
     for _ in 1..CLIPPED {
         body.extend(in_list);
-        body.push(I::LoadIndex(vertex, of(LIST, place)));
-        let to_top = [I::StoreIndex(place, at(TOP)), I::LoadIndex(top, of(LIST, place)), I::Reset];
+        body.push(I::LoadIndex(vertex, operand(LIST, place)));
+        let to_top = [I::StoreIndex(place, at(TOP)), I::LoadIndex(top, operand(LIST, place)), I::Reset];
         // On the same line as the topmost and to its left.
-        body.extend([I::Load(of(Y, vertex)), I::Subtract(of(Y, top)), I::Shutdown(Condition::NotZero)]);
-        body.extend([I::Load(of(X, vertex)), I::Subtract(of(X, top)), I::Shutdown(Condition::NotNegative)]);
+        body.extend([I::Load(operand(Y, vertex)), I::Subtract(operand(Y, top)), I::Shutdown(Condition::NotZero)]);
+        body.extend([I::Load(operand(X, vertex)), I::Subtract(operand(X, top)), I::Shutdown(Condition::NotNegative)]);
         body.extend(to_top);
         body.extend(in_list);
-        body.extend([I::Load(of(Y, vertex)), I::Subtract(of(Y, top)), I::Shutdown(Condition::NotNegative)]);
+        body.extend([I::Load(operand(Y, vertex)), I::Subtract(operand(Y, top)), I::Shutdown(Condition::NotNegative)]);
         body.extend(to_top);
         body.extend(in_list);
-        body.extend([I::Load(of(Y, bottom)), I::Subtract(of(Y, vertex)), I::Shutdown(Condition::NotNegative)]);
-        body.extend([I::StoreIndex(place, at(BOTTOM)), I::LoadIndex(bottom, of(LIST, place)), I::Reset]);
+        body.extend([
+            I::Load(operand(Y, bottom)),
+            I::Subtract(operand(Y, vertex)),
+            I::Shutdown(Condition::NotNegative),
+        ]);
+        body.extend([I::StoreIndex(place, at(BOTTOM)), I::LoadIndex(bottom, operand(LIST, place)), I::Reset]);
         body.push(I::Increment(place));
     }
     body
@@ -70,10 +74,10 @@ fn orient() -> Vec<I> {
     let [place, next, top, previous] = [0, 1, 2, 3];
     let mut body = vec![I::LoadIndex(place, at(TOP)), I::Increment(place), I::Load(at(INPUTS))];
     body.extend([I::SubtractIndex(place), I::Shutdown(Condition::NotZero), I::SetIndex(place, 0), I::Reset]);
-    body.extend([I::LoadIndex(next, of(LIST, place)), I::LoadIndex(place, at(TOP)), I::Load(at(TOP))]);
+    body.extend([I::LoadIndex(next, operand(LIST, place)), I::LoadIndex(place, at(TOP)), I::Load(at(TOP))]);
     body.extend([I::Shutdown(Condition::NotZero), I::LoadIndex(place, at(INPUTS)), I::Reset]);
-    body.extend([I::Decrement(place), I::LoadIndex(previous, of(LIST, place))]);
-    let difference = |array: u8, index: u8| [I::Load(of(array, index)), I::Subtract(of(array, top))];
+    body.extend([I::Decrement(place), I::LoadIndex(previous, operand(LIST, place))]);
+    let difference = |array: u8, index: u8| [I::Load(operand(array, index)), I::Subtract(operand(array, top))];
     for (word, factors) in [(WORD, [(X, previous), (Y, next)]), (OTHER, [(Y, previous), (X, next)])] {
         body.extend(difference(factors[0].0, factors[0].1));
         body.push(I::Store(at(word)));
@@ -88,15 +92,16 @@ fn orient() -> Vec<I> {
 /// Sends the current vertex, and shuts down the processors that have sent all.
 fn send(fields: usize) -> Vec<I> {
     let [place, vertex] = [0, 1];
-    let mut body = vec![I::Load(at(SIDES)), I::Shutdown(Condition::NotPositive), I::LoadIndex(vertex, of(LIST, place))];
-    body.extend([I::Load(of(Y, vertex)), I::Quantize(Scale::Line), I::Store(at(OTHER)), I::Send]);
+    let mut body =
+        vec![I::Load(at(SIDES)), I::Shutdown(Condition::NotPositive), I::LoadIndex(vertex, operand(LIST, place))];
+    body.extend([I::Load(operand(Y, vertex)), I::Quantize(Scale::Line), I::Store(at(OTHER)), I::Send]);
     // The reciprocal of the scan lines that the edge spans.
     body.extend([I::Subtract(at(LAST)), I::Store(at(WORD)), I::Load(at(ONE)), I::Divide(at(WORD))]);
     body.extend([I::Store(at(WORD)), I::Load(at(OTHER)), I::Store(at(LAST))]);
     let fields = (0..fields).map(|number| (field(number), Scale::Field));
     let values = [(X, Scale::Across), (Z, Scale::Depth)].into_iter().chain(fields);
     for (last, (array, scale)) in (LAST + 1..).zip(values) {
-        body.extend([I::Load(of(array, vertex)), I::Quantize(scale), I::Store(at(OTHER)), I::Send]);
+        body.extend([I::Load(operand(array, vertex)), I::Quantize(scale), I::Store(at(OTHER)), I::Send]);
         body.extend([I::Subtract(at(last)), I::Multiply(at(WORD)), I::SendSlope]);
         body.extend([I::Load(at(OTHER)), I::Store(at(last))]);
     }

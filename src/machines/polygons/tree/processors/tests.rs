@@ -61,7 +61,7 @@ fn vertices(polygon: &Polygon, frame: &Frame<'_>, last: Phase) -> Vec<(DVec4, Ve
     for place in 0..CLIPPED {
         program.instructions.push(Instruction::LoadIndex(0, instructions::at(LISTS[0] + place)));
         for array in [X, Y, Z, W, field(0), field(1), field(2)] {
-            program.instructions.extend([Instruction::Load(instructions::of(array, 0)), Instruction::SendSlope]);
+            program.instructions.extend([Instruction::Load(instructions::operand(array, 0)), Instruction::SendSlope]);
         }
     }
     let all = program.instructions.len();

@@ -6,7 +6,7 @@ use crate::rays::graph::{Device, Graph};
 use shadewright_silicon::circuit::Op;
 
 fn custom(text: &str) -> counts::Custom {
-    counts::Custom::of(&compiled(text), text)
+    counts::Custom::new(&compiled(text), text)
 }
 
 /// Appendix A.2: "twenty-four integer additions and twenty-five shifts", "forty-eight shifts, but only a
@@ -28,7 +28,7 @@ fn operations_take_the_additions_and_shifts_of_the_appendix() {
 fn passes_remove_the_additions_and_shifts_that_do_nothing() {
     let counts = Operation::ALL.map(|operation| {
         let text = programs::operation(Arithmetic::Unrolled, operation);
-        let counts = counts::Custom::of(&run::optimized(compiled(&text)), &text);
+        let counts = counts::Custom::new(&run::optimized(compiled(&text)), &text);
         [counts.additions, counts.shifts]
     });
     assert_eq!(counts, [[23, 25], [1, 48], [1, 48], [24, 25], [24, 25], [24, 23]]);
@@ -106,7 +106,7 @@ fn the_intersector_in_adders_has_the_steps_of_its_operations() {
 fn the_intersector_in_multipliers_has_the_devices_of_its_operations() {
     let text = programs::operations_in(Arithmetic::Commercial);
     let circuit = compiled(&text);
-    let counts = counts::Custom::of(&circuit, &text);
+    let counts = counts::Custom::new(&circuit, &text);
     assert_eq!((counts.multiplications, counts.additions), (23 + 3 + 2 + 2, 26 + 1));
     assert_eq!(circuit.memories.len(), 3 + 2);
 }

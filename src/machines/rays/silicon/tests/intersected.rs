@@ -4,7 +4,7 @@ use super::*;
 use crate::rays::intersector::{self, IntersectorRay, Outcome};
 use crate::rays::polygon::tests::Random;
 use crate::rays::polygon::{Case, Polygon, Sides, bilinear};
-use crate::rays::silicon::run::{Found, RayTest};
+use crate::rays::silicon::run::{ChipHit, RayTest};
 use glam::Vec3;
 
 /// Polygons of all kinds: quadrilaterals with and without parallel edges, parallelograms and triangles.
@@ -15,12 +15,12 @@ pub(super) fn polygons(count: usize, random: &mut Random) -> Vec<([Vec3; 4], Pol
         let sides = if polygons.len() % 3 == 0 { Sides::One } else { Sides::Two };
         let unit = if polygons.len() % 2 == 0 { Unit::Custom } else { Unit::Commercial };
         let polygon = match polygons.len() % 5 {
-            4 => Polygon::of_triangle([corners[0], corners[1], corners[2]], sides),
+            4 => Polygon::from_triangle([corners[0], corners[1], corners[2]], sides),
             3 => {
                 corners[3] = corners[0] + corners[2] - corners[1];
-                Polygon::of_quad_for(unit, corners, sides)
+                Polygon::from_quad_for(unit, corners, sides)
             }
-            _ => Polygon::of_quad_for(unit, corners, sides),
+            _ => Polygon::from_quad_for(unit, corners, sides),
         };
         polygons.extend(polygon.ok().map(|polygon| (corners, polygon)));
     }
@@ -52,17 +52,17 @@ pub(super) fn tests<'a>(polygons: &'a [([Vec3; 4], Polygon)], random: &mut Rando
 }
 
 /// All that the simulators' intersector computes for a test.
-pub(super) fn wanted<O: Operations>(ops: O, test: &RayTest) -> (Found, Outcome) {
+pub(super) fn wanted<O: Operations>(ops: O, test: &RayTest) -> (ChipHit, Outcome) {
     let RayTest { polygon, points: [r0, r1], best } = *test;
-    let ray = IntersectorRay::of_points(ops, r0, r1);
+    let ray = IntersectorRay::from_points(ops, r0, r1);
     let distance = intersector::distance(ops, polygon, &ray);
     let point = intersector::point(ops, &ray, distance.t);
     let [u, v] = [&polygon.u, &polygon.v].map(|equation| intersector::coordinate(ops, equation, point));
     let counts = intersector::accepts(polygon, distance, best);
-    (Found { t: distance.t, point, u, v, counts }, intersector::intersect(ops, polygon, &ray, best))
+    (ChipHit { t: distance.t, point, u, v, counts }, intersector::intersect(ops, polygon, &ray, best))
 }
 
-pub(super) fn bits(found: &Found) -> [u32; 7] {
+pub(super) fn bits(found: &ChipHit) -> [u32; 7] {
     let [x, y, z] = found.point;
     let canonical = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
     let [t, x, y, z, u, v] = [found.t, x, y, z, found.u, found.v].map(canonical);

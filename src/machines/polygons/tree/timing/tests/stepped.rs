@@ -125,7 +125,7 @@ impl Unit {
         };
         let Some(finish) = self.finish else {
             if ready {
-                self.finish = Some(time + steps.of(action));
+                self.finish = Some(time + steps.get(action));
             }
             return ready;
         };
@@ -151,7 +151,7 @@ impl Unit {
 }
 
 impl Steps {
-    fn of(self, action: Action) -> u64 {
+    fn get(self, action: Action) -> u64 {
         match action {
             Action::Convert => self.transfer,
             Action::Merge(step) => self.cases[step.case as usize],
