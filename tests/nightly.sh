@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 seed=${1:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
-# Random programs a test of tests/lang/agreement.rs, rounds of the property tests, seconds of random input to the window and
+# Random programs a test of tests/lang/agreement/mod.rs, rounds of the property tests, seconds of random input to the window and
 # to each fuzz target.
 programs=${SHADEWRIGHT_NIGHTLY_PROGRAMS:-500}
 # Random programs of the RPU.

@@ -1,7 +1,7 @@
 //! The bounds of `docs/security.md` that no other file of tests reaches: each one passed by a
 //! little gives a message and status 2, and no memory is taken for what is beyond; and a promise
 //! about names. Those of images, geometry and parameters are in `tests/cli/hostile.rs`, those of memory
-//! in `tests/cli/memory.rs`, others beside the code that keeps them.
+//! in `tests/cli/memory/mod.rs`, others beside the code that keeps them.
 
 use crate::common::{shadewright, stderr};
 use std::fs::{self, File};

@@ -15,9 +15,9 @@ const NAMES_A_LANGUAGE: &[(&str, &str, &str)] = &[
     ("lang/lib", "pfman", "declares the module"),
     ("lang/lib", "rsl", "declares the module"),
     ("lang/lib", "rtsl", "declares the module"),
-    ("lang/registry", "pfman", "lists the languages"),
-    ("lang/registry", "rsl", "lists the languages"),
-    ("lang/registry", "rtsl", "lists the languages"),
+    ("lang/registry/mod", "pfman", "lists the languages"),
+    ("lang/registry/mod", "rsl", "lists the languages"),
+    ("lang/registry/mod", "rtsl", "lists the languages"),
     ("lang/stdlib/mod", "rsl", "the standard library is written in RSL"),
     ("lang/unit", "rtsl", "the form of files of classes, whose methods are lowered for objects"),
     ("program/collect/binding", "rtsl", "the methods of classes that an entry calls"),
@@ -451,6 +451,16 @@ fn modules_of_crates_with_phases_import_only_earlier_ones() {
         assert!(imports > 100, "only {imports} imports were found in `{name}`");
         assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     }
+}
+
+#[test]
+fn a_module_with_modules_of_its_own_is_a_folder_with_mod_rs() {
+    let mut paths = Vec::new();
+    for folder in ["src", "tests", "benches", "examples", "fuzz"] {
+        sources(&repository(folder), &mut paths);
+    }
+    let beside: Vec<_> = paths.iter().filter(|path| path.with_extension("").is_dir()).collect();
+    assert!(paths.len() > 1000 && beside.is_empty(), "these lie beside a folder of the same name: {beside:?}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ const BOUND: f32 = 2e-6;
 /// SwiftShader.
 const PATH_BOUND: f32 = 1e-4;
 
-/// The scenes in a folder, without the figures of the RTSL paper, which `tests/golden/gallery.rs` renders.
+/// The scenes in a folder, without the figures of the RTSL paper, which `tests/golden/gallery/mod.rs` renders.
 fn scenes(folder: &str) -> Vec<PathBuf> {
     let mut scenes: Vec<_> = fs::read_dir(repository(folder))
         .expect("the scenes are part of the repository")

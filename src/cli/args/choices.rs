@@ -5,7 +5,7 @@ use super::renamed;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error};
-use shadewright::machines::polygons::of_job::Colors;
+use shadewright::machines::polygons::scene_model::Colors;
 use shadewright::named::{Named, Row};
 use shadewright::render::Backend;
 use shadewright::render::call::{RunnerInfo, runners};

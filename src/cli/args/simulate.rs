@@ -5,7 +5,7 @@ use clap::Args;
 use shadewright::machines::array::mapping::Mapping;
 use shadewright::machines::models::{MODELS, ModelInfo, PolygonSimulator, Simulator};
 use shadewright::machines::polygons::hidden_lines::{Edges, Hidden};
-use shadewright::machines::polygons::of_job::{Colors, Interpolation};
+use shadewright::machines::polygons::scene_model::{Colors, Interpolation};
 use shadewright::render::Backend;
 use shadewright::rpu::format::Format;
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@ use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::machines::models::PolygonSimulator;
 use shadewright::machines::polygons::model::Model as Polygons;
-use shadewright::machines::polygons::of_job::{Colors, Interpolation};
+use shadewright::machines::polygons::scene_model::{Colors, Interpolation};
 use shadewright::machines::polygons::tree::config as tree_config;
 use shadewright::machines::polygons::{hidden_lines, painted, prior, tree};
 use shadewright::machines::report::Report;

@@ -10,16 +10,16 @@
 //! | [`hidden_lines`] | the hidden-line pipeline, which makes line drawings (§3.4) |
 //! | [`prior`] | designs with depth buffers: Fuchs, Parke, Pixel-planes, Demeterscu (§3.2) |
 //! | [`raster`] | which pixels a polygon covers, and its colors and depths there |
-//! | [`of_job`] | a scene as a model |
+//! | [`scene_model`] | a scene as a model |
 //! | [`colors`] | the colors that its shaders give at corners |
 //! | [`painted`] | the scene that a ray tracer renders to check a hardware model: the same polygons and colors |
 
 pub mod colors;
 pub mod hidden_lines;
 pub mod model;
-pub mod of_job;
 pub mod painted;
 pub mod prior;
 pub mod raster;
+pub mod scene_model;
 pub mod screen;
 pub mod tree;

@@ -7,7 +7,6 @@
 //! `docs/figures.png` and their page `docs/gallery.md` again. The GPU part needs an adapter (Mesa's
 //! software driver will do) and fails without one.
 
-#[path = "gallery/figures.rs"]
 mod figures;
 
 use crate::common::repository;

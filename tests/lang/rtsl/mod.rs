@@ -1,7 +1,6 @@
 //! Classes of RTSL from the command line: scenes that look alike on both back ends, and what the
 //! program says of files and objects that are wrong.
 
-#[path = "rtsl/surfaces.rs"]
 mod surfaces;
 
 use crate::common::{compare_backends, repository, shadewright, stderr};
@@ -58,7 +57,7 @@ fn all_classes_of_the_assets_compile_for_both_back_ends() {
 #[test]
 fn listing_5_falls_into_the_papers_sections() {
     let folder = tempfile::tempdir().expect("a folder for the class");
-    fs::write(folder.path().join("d.rtsl"), include_str!("../../src/lang/rtsl/tests/dielectric.rtsl"))
+    fs::write(folder.path().join("d.rtsl"), include_str!("../../../src/lang/rtsl/tests/dielectric.rtsl"))
         .expect("it can be written");
     let output = shadewright(folder.path(), &["compile", "d.rtsl", "--emit", "sections"]);
     assert!(output.status.success(), "{}", stderr(&output));

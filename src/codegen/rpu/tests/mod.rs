@@ -506,9 +506,9 @@ b2:
 }
 
 /// The programs of Węgrzanowski 2006, §12.1 and §12.2.
-const DEPTH: &str = include_str!("../../../tests/thesis/depth.sl");
-const LIT: &str = include_str!("../../../tests/thesis/lit.sl");
-const MAIN: &str = include_str!("../../../tests/thesis/main.sl");
+const DEPTH: &str = include_str!("../../../../tests/thesis/depth.sl");
+const LIT: &str = include_str!("../../../../tests/thesis/lit.sl");
+const MAIN: &str = include_str!("../../../../tests/thesis/main.sl");
 
 /// A source compiled under the thesis's conventions with all passes.
 fn thesis_program(source: &str) -> (Module, RpuProgram) {

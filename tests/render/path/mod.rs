@@ -1,19 +1,12 @@
 //! Paths of light: estimators that agree with each other and with one written for itself, energy
 //! that is kept, images that do not depend on how they are cut up, and both back ends.
 
-#[path = "path/environments.rs"]
 mod environments;
-#[path = "path/finite.rs"]
 mod finite;
-#[path = "path/gltf.rs"]
 mod gltf;
-#[path = "path/gltf_layers.rs"]
 mod gltf_layers;
-#[path = "path/opacity.rs"]
 mod opacity;
-#[path = "path/primitives.rs"]
 mod primitives;
-#[path = "path/same_bits.rs"]
 mod same_bits;
 
 use crate::common::{repository, shadewright, stderr};

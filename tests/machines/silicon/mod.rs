@@ -15,9 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-#[path = "silicon/pdp8.rs"]
 mod pdp8;
-#[path = "silicon/random.rs"]
 mod random;
 
 /// The example programs, with words for their ports.

@@ -8,7 +8,6 @@
 //! `SHADEWRIGHT_SEED` runs other seeds: one (`7`), or a range (`100..600`). The GPU part needs an
 //! adapter (Mesa's software driver will do) and fails without one.
 
-#[path = "agreement/interval.rs"]
 mod interval;
 
 use interval::{Interval, Known, Risk};

@@ -3,31 +3,18 @@
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
-#[path = "shading/classes.rs"]
 mod classes;
-#[path = "shading/coshaders.rs"]
 mod coshaders;
-#[path = "shading/film.rs"]
 mod film;
-#[path = "shading/habits.rs"]
 mod habits;
-#[path = "shading/illumination.rs"]
 mod illumination;
-#[path = "shading/kinds.rs"]
 mod kinds;
-#[path = "shading/lengths.rs"]
 mod lengths;
-#[path = "shading/lights.rs"]
 mod lights;
-#[path = "shading/rays.rs"]
 mod rays;
-#[path = "shading/ribbons.rs"]
 mod ribbons;
-#[path = "shading/spaces.rs"]
 mod spaces;
-#[path = "shading/state.rs"]
 mod state;
-#[path = "shading/visibility.rs"]
 mod visibility;
 
 use classes::CLASSES;

@@ -3,7 +3,6 @@
 //!
 //! Needs the program `chromium`, which `tests/all.sh` installs on Debian; `google-chrome` will do.
 
-#[path = "golden_page/browser.rs"]
 mod browser;
 
 use crate::common::shadewright;

@@ -97,7 +97,7 @@ impl ExecutionContext<'_> {
 
 /// The behavior of programs, on each engine.
 #[cfg(test)]
-#[path = "execution"]
+#[path = "."]
 mod on_interpreter {
     pub static ENGINE: &crate::EngineInfo = &crate::engine::INTERPRETER;
     pub const BEST: usize = usize::MAX;
@@ -109,7 +109,7 @@ mod on_interpreter {
 
 /// The same on generated code, for the widest vectors of the CPU.
 #[cfg(all(test, target_arch = "x86_64"))]
-#[path = "execution"]
+#[path = "."]
 mod on_native {
     pub static ENGINE: &crate::EngineInfo = &crate::native::NATIVE;
     pub const BEST: usize = usize::MAX;
@@ -121,7 +121,7 @@ mod on_native {
 
 /// The same for AVX2, on a CPU that has wider vectors, too.
 #[cfg(all(test, target_arch = "x86_64"))]
-#[path = "execution"]
+#[path = "."]
 mod on_avx2 {
     pub static ENGINE: &crate::EngineInfo = &crate::native::NATIVE;
     pub const BEST: usize = 1;

@@ -55,9 +55,9 @@ fn the_camera_and_the_integrator_compile() {
 #[test]
 fn the_two_programs_of_the_thesis_compile_as_written() {
     // Węgrzanowski 2006, §12.1 and §12.2.
-    let main = include_str!("../../../tests/thesis/main.sl");
-    let depth = include_str!("../../../tests/thesis/depth.sl");
-    let lit = include_str!("../../../tests/thesis/lit.sl");
+    let main = include_str!("../../../../tests/thesis/main.sl");
+    let depth = include_str!("../../../../tests/thesis/depth.sl");
+    let lit = include_str!("../../../../tests/thesis/lit.sl");
     let inputs = |unit: &ShaderUnit| {
         let f = unit.module.function("s").expect("the core");
         f.params.iter().map(|p| p.name.to_string()).collect::<Vec<_>>()

@@ -3,9 +3,7 @@
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
-#[path = "snippets/pfman.rs"]
 mod pfman;
-#[path = "snippets/table.rs"]
 mod table;
 
 use rayon::prelude::*;

@@ -1,9 +1,7 @@
 //! Proofs for the physically based materials: they keep energy, light may go either way, and
 //! samples lie as their densities say.
 
-#[path = "bsdf/material.rs"]
 mod material;
-#[path = "bsdf/measured.rs"]
 mod measured;
 
 use material::{Material, Sample, View, object, with_layers, without_images};
