@@ -13,6 +13,6 @@ fn leads(local: u32) -> bool {
     return true;
 }
 
-fn of_leader(value: u32) -> u32 {
+fn leader_value(value: u32) -> u32 {
     return value;
 }

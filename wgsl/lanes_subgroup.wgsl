@@ -17,6 +17,6 @@ fn leads(local: u32) -> bool {
 }
 
 // What the one that leads has.
-fn of_leader(value: u32) -> u32 {
+fn leader_value(value: u32) -> u32 {
     return subgroupBroadcastFirst(value);
 }

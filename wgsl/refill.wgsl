@@ -114,7 +114,7 @@ fn refill(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocatio
         atomicAdd(&status.done, all_ended);
         first = atomicAdd(&status.taken, all_wanting);
     }
-    let next = of_leader(first) + amount_before(u32(wants_item));
+    let next = leader_value(first) + amount_before(u32(wants_item));
     if wants_item {
         item = next;
         iteration = 0u;

@@ -119,7 +119,7 @@ fn scan(@builtin(local_invocation_index) local: u32) {
     if leads(local) {
         first = atomicAdd(&queued, all);
     }
-    first = of_leader(first) + amount_before(sum);
+    first = leader_value(first) + amount_before(sum);
     // paths that continue after another one trapped are nobody's concern any more.
     let trapped = status.trap != 0u;
     for (var bin = begin; bin < end; bin += 1u) {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 /// Fits the polynomials of the standard library, and measures its transcendental functions.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// What is printed
+    /// Table to print
     #[arg(value_enum, default_value_t)]
     name: Name,
     /// Measure errors of every Nth float; 1 measures all

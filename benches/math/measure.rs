@@ -36,7 +36,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    fn of(x: f32, got: f32, exact: f64) -> Self {
+    fn new(x: f32, got: f32, exact: f64) -> Self {
         let error = (f64::from(got) - exact).abs();
         // The last place of numbers from 2ᵏ to 2ᵏ⁺¹ is 2ᵏ⁻²³.
         let place = (exact.abs().log2().floor() - 23.0).exp2();
@@ -107,7 +107,7 @@ pub fn errors(function: &Function, call: &str, stride: usize) -> anyhow::Result<
         let calls: Vec<Vec<Const>> = arguments.iter().map(|&x| vec![Const::F32(x)]).collect();
         let results = Rpu::default().run(&module, "f", &calls)?;
         let each = arguments.iter().zip(&results);
-        let each = each.map(|(&x, words)| Errors::of(x, f32::from_bits(words[0]), (function.exact)(f64::from(x))));
+        let each = each.map(|(&x, words)| Errors::new(x, f32::from_bits(words[0]), (function.exact)(f64::from(x))));
         Ok(each.fold(Errors::default(), Errors::worse))
     };
     let batches: Vec<(u32, u32)> = function.ranges.iter().flat_map(|range| batches(*range, stride)).collect();

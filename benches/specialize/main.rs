@@ -15,7 +15,7 @@ use serde_json::Value;
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(flatten)]
-    options: report::Options,
+    options: report::ReportOptions,
     #[command(flatten)]
     common: Common,
 }

@@ -37,7 +37,7 @@ use std::fmt::{self, Write};
 /// The parts to write besides the program itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PrintOptions {
-    /// Whether to write the places in the source.
+    /// True to write the source locations.
     pub locations: bool,
 }
 

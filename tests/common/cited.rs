@@ -59,7 +59,7 @@ pub fn all() -> Vec<Cited> {
     let of_file = |path: &PathBuf| {
         let text = String::from_utf8_lossy(&fs::read(path).expect("a readable file")).into_owned();
         let name = path.strip_prefix(root).expect("it lies there").display().to_string();
-        of_text(&name, &text)
+        cited_in(&name, &text)
     };
     files.iter().flat_map(of_file).collect()
 }
@@ -105,7 +105,7 @@ fn form(name: &str) -> Form {
 }
 
 /// The commands of a text, whose form its name tells.
-pub fn of_text(name: &str, text: &str) -> Vec<Cited> {
+pub fn cited_in(name: &str, text: &str) -> Vec<Cited> {
     let mut found = Vec::new();
     for (kind, part) in parts(form(name), text) {
         let mut reader = Reader { name, found: &mut found };
@@ -239,7 +239,7 @@ impl Reader<'_> {
                 continue;
             }
             let commands = split(&span.replace('\n', " "));
-            for words in commands.into_iter().filter_map(|words| command(of_program(words))) {
+            for words in commands.into_iter().filter_map(|words| command(program_command(words))) {
                 let place = format!("{}:{number}", self.name);
                 self.found.push(Cited { place, words, is_whole: false, fails: false });
             }
@@ -252,7 +252,7 @@ const SUBCOMMANDS: [&str; 9] =
     ["bench", "compare", "convert", "diff", "golden", "probe", "render", "silicon", "simulate"];
 
 /// A subcommand with options, or the name of a measurement, as a command of the program.
-fn of_program(words: Vec<String>) -> Vec<String> {
+fn program_command(words: Vec<String>) -> Vec<String> {
     let is_command = words.split_first().is_some_and(|(first, rest)| {
         let is_given = rest.iter().any(|word| word.starts_with("--")) || first == "bench" && !rest.is_empty();
         is_given && SUBCOMMANDS.contains(&first.as_str())

@@ -46,10 +46,10 @@ struct Run {
 
 fn run(folder: &Path, args: &[&str]) -> Run {
     let output = shadewright(folder, &[&["golden"], args].concat());
-    of_output(&output)
+    from_output(&output)
 }
 
-fn of_output(output: &Output) -> Run {
+fn from_output(output: &Output) -> Run {
     Run {
         status: output.status.code().expect("it ends by itself"),
         output: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -250,7 +250,7 @@ fn annotations_come_by_themselves_on_github_and_can_be_switched_off() {
             .current_dir(dir.path())
             .output()
             .expect("the program was built with the tests");
-        of_output(&output)
+        from_output(&output)
     };
     assert!(on_github(&[]).errors.contains("::error file=sub/a.rib,title=a new on rpu::there is no reference yet"));
     assert!(!on_github(&["--annotations", "none"]).errors.contains("::error"));
@@ -445,7 +445,7 @@ fn info_prints_every_image_that_it_can_read_and_an_error_for_each_other() {
     let image = shadewright::image::Image::new(1, 1, vec![[0.5; 4]]).expect("a pixel");
     image_file::write(&dir.path().join("a.exr"), &image).expect("an image");
     let files = ["info", "bad.exr", "a.exr", "gone.exr"];
-    let result = of_output(&shadewright(dir.path(), &files));
+    let result = from_output(&shadewright(dir.path(), &files));
     assert_eq!(result.status, 2);
     assert!(
         result.output.contains("file        a.exr") && result.output.contains("size        1x1"),
@@ -454,7 +454,7 @@ fn info_prints_every_image_that_it_can_read_and_an_error_for_each_other() {
     );
     let errors: Vec<&str> = result.errors.lines().filter(|line| line.starts_with("error: ")).collect();
     assert!(errors.len() == 2 && errors[0].contains("bad.exr") && errors[1].contains("gone.exr"), "{}", result.errors);
-    let result = of_output(&shadewright(dir.path(), &[&files[..], &["--json"]].concat()));
+    let result = from_output(&shadewright(dir.path(), &[&files[..], &["--json"]].concat()));
     let document: Value = serde_json::from_str(&result.output).expect("JSON");
     assert_eq!((result.status, &document[0]["file"], document[1].is_null()), (2, &"a.exr".into(), true));
 }

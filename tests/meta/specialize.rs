@@ -24,7 +24,7 @@ const MOST_TRIANGLES: usize = 60_000;
 #[derive(Debug, Parser)]
 struct Line {
     #[command(flatten)]
-    options: report::Options,
+    options: report::ReportOptions,
     #[command(flatten)]
     common: common::Common,
 }

@@ -7,7 +7,7 @@ use shadewright::ir::Const;
 
 /// The cost of one call with as many vectors as there are parameters.
 #[track_caller]
-fn of_vectors(source: &str, parameters: usize) -> Cost {
+fn vector_cost(source: &str, parameters: usize) -> Cost {
     let vectors = [[1.0, 2.0, -3.0], [0.5, -4.0, 2.0]];
     cost(source, &[vectors[..parameters].iter().map(|v| Const::Vec3(*v)).collect()], &[])
 }
@@ -19,7 +19,7 @@ fn calls(numbers: &[f32]) -> Vec<Vec<Const>> {
 
 /// The cost of one call with a number.
 #[track_caller]
-fn of_float(source: &str) -> Cost {
+fn float_cost(source: &str) -> Cost {
     cost(source, &calls(&[0.75]), &[])
 }
 
@@ -31,68 +31,68 @@ fn at_most(cost: &Cost, instructions: usize, cycles: u64) {
 
 #[test]
 fn a_cross_product_is_two_instructions_the_second_of_which_waits_for_the_first() {
-    at_most(&of_vectors("vector f(vector a, b) { return a ^ b; }", 2), 2, 6);
+    at_most(&vector_cost("vector f(vector a, b) { return a ^ b; }", 2), 2, 6);
 }
 
 #[test]
 fn the_sum_of_multiples_is_one_instruction() {
-    at_most(&of_vectors("vector f(vector a, b) { return 2 * a + 4 * b; }", 2), 1, 1);
+    at_most(&vector_cost("vector f(vector a, b) { return 2 * a + 4 * b; }", 2), 1, 1);
 }
 
 #[test]
 fn a_vector_is_normalized_in_three_instructions_with_one_root() {
-    at_most(&of_vectors("vector f(vector a) { return normalize(a); }", 1), 3, 14);
+    at_most(&vector_cost("vector f(vector a) { return normalize(a); }", 1), 3, 14);
 }
 
 #[test]
 fn what_is_normalized_is_not_normalized_again() {
-    let once = of_vectors("vector f(vector a) { return normalize(a); }", 1);
-    let twice = of_vectors("vector f(vector a) { return normalize(normalize(a)); }", 1);
+    let once = vector_cost("vector f(vector a) { return normalize(a); }", 1);
+    let twice = vector_cost("vector f(vector a) { return normalize(normalize(a)); }", 1);
     assert_eq!(once, twice);
 }
 
 #[test]
 fn a_vector_times_a_length_takes_the_three_instructions_of_section_7_6() {
-    at_most(&of_vectors("vector f(vector a, b) { return b * length(a); }", 2), 3, 17);
+    at_most(&vector_cost("vector f(vector a, b) { return b * length(a); }", 2), 3, 17);
 }
 
 #[test]
 fn two_assignments_of_one_value_are_a_constant() {
-    let chosen = of_float("float f(float x) { float y; if (x > 0) y = 2; else y = 2; return y; }");
+    let chosen = float_cost("float f(float x) { float y; if (x > 0) y = 2; else y = 2; return y; }");
     at_most(&chosen, 1, 1);
 }
 
 #[test]
 fn a_clamp_to_the_unit_interval_costs_no_more_than_a_copy() {
-    at_most(&of_float("float f(float x) { return clamp(x, 0, 1); }"), 1, 1);
-    at_most(&of_float("float f(float x) { return clamp(clamp(x, 0, 1), 0, 1); }"), 1, 1);
+    at_most(&float_cost("float f(float x) { return clamp(x, 0, 1); }"), 1, 1);
+    at_most(&float_cost("float f(float x) { return clamp(clamp(x, 0, 1), 0, 1); }"), 1, 1);
 }
 
 #[test]
 fn a_root_is_taken_once() {
-    let one = of_float("float f(float x) { return sqrt(x); }");
-    let two = of_float("float f(float x) { return sqrt(x) + sqrt(x); }");
+    let one = float_cost("float f(float x) { return sqrt(x); }");
+    let two = float_cost("float f(float x) { return sqrt(x) + sqrt(x); }");
     assert!(two.instructions <= one.instructions + 1, "{two:?}");
 }
 
 #[test]
 fn a_small_function_costs_nothing_beyond_its_body() {
-    let called = of_float("float g(float x) { return x * x + 1; } float f(float x) { return g(x) * g(x); }");
-    let written = of_float("float f(float x) { float y = x * x + 1; return y * y; }");
+    let called = float_cost("float g(float x) { return x * x + 1; } float f(float x) { return g(x) * g(x); }");
+    let written = float_cost("float f(float x) { float y = x * x + 1; return y * y; }");
     assert_eq!(called, written);
 }
 
 #[test]
 fn what_a_loop_computes_alike_in_every_turn_is_computed_once() {
     let source = "float f(float x) { float i, s = 0; for (i = 0; i < 40; i += 1) s += x * x * x; return s; }";
-    let (moved, kept) = (of_float(source), cost(source, &calls(&[0.75]), &["licm"]));
+    let (moved, kept) = (float_cost(source), cost(source, &calls(&[0.75]), &["licm"]));
     assert!(moved.issued <= kept.issued && moved.cycles < kept.cycles, "{moved:?} {kept:?}");
 }
 
 #[test]
 fn control_rides_on_arithmetic_and_saves_its_slot() {
     let source = "float f(float x) { float i, s = 0; for (i = 0; i < 40; i += 1) s += x; return s; }";
-    let (paired, alone) = (of_float(source), cost(source, &calls(&[0.75]), &["pair"]));
+    let (paired, alone) = (float_cost(source), cost(source, &calls(&[0.75]), &["pair"]));
     assert!(paired.issued < alone.issued, "{paired:?} {alone:?}");
 }
 
@@ -124,11 +124,11 @@ fn many_chunks_hide_each_others_latency() {
 
 #[test]
 fn a_matrix_moves_a_point_in_the_time_of_its_four_rows() {
-    let moved = of_vectors(
+    let moved = vector_cost(
         "point f(point a; point b) { return transform(translate(scale(matrix 1, vector (2, 2, 2)), b), a); }",
         2,
     );
-    let written = of_vectors("point f(point a; point b) { return 2 * (a + b); }", 2);
+    let written = vector_cost("point f(point a; point b) { return 2 * (a + b); }", 2);
     assert!(moved.instructions <= 12 + written.instructions, "{moved:?}, written out {written:?}");
 }
 

@@ -1,4 +1,4 @@
-// Traversal by a generated walk (`src/staged`, docs/internals/staged-kernels.md). The hits are those
+// Traversal by a generated walk (`src/generators`, docs/internals/generators.md). The hits are those
 // of `while_while.wgsl`.
 
 // The best hit of a walk, and whether there is one.

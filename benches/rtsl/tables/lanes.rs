@@ -131,7 +131,7 @@ impl<const N: usize> Mask<N> {
 impl<const N: usize> Wide<N> {
     /// The same for all rays.
     #[inline(always)]
-    pub fn of(x: f32) -> Self {
+    pub fn splat(x: f32) -> Self {
         Self([x; N])
     }
 
@@ -196,15 +196,15 @@ impl<const N: usize> Wide<N> {
     /// Between two bounds.
     #[inline(always)]
     pub fn clamp(self, low: f32, high: f32) -> Self {
-        self.max(Self::of(low)).min(Self::of(high))
+        self.max(Self::splat(low)).min(Self::splat(high))
     }
 
     /// The polynomial with these coefficients, the highest first.
     #[inline(always)]
     fn polynomial(self, coefficients: &[f32]) -> Self {
-        let mut sum = Self::of(coefficients[0]);
+        let mut sum = Self::splat(coefficients[0]);
         for &next in &coefficients[1..] {
-            sum = sum * self + Self::of(next);
+            sum = sum * self + Self::splat(next);
         }
         sum
     }
@@ -218,18 +218,18 @@ impl<const N: usize> Wide<N> {
     /// The standard library's `exp` (`lang/stdlib/exact.sl`).
     #[inline(always)]
     pub fn exp(self) -> Self {
-        let x = self.min(Self::of(88.7));
-        let n = (x * Self::of(std::f32::consts::LOG2_E) + Self::of(0.5)).floor();
-        let r = (x - n * Self::of(0.693_359_4)) + n * Self::of(2.121_944_4e-4);
+        let x = self.min(Self::splat(88.7));
+        let n = (x * Self::splat(std::f32::consts::LOG2_E) + Self::splat(0.5)).floor();
+        let r = (x - n * Self::splat(0.693_359_4)) + n * Self::splat(2.121_944_4e-4);
         let p = r.polynomial(&[1.382_253_6e-3, 8.368_668e-3, 4.166_824_7e-2, 1.666_652_1e-1, 4.999_999_4e-1, 1.0, 1.0]);
-        Self::of(-87.3).less(self).select(p.scaled(n), Self::of(0.0))
+        Self::splat(-87.3).less(self).select(p.scaled(n), Self::splat(0.0))
     }
 
     /// The standard library's `exp2`.
     #[inline(always)]
     fn exp2(self) -> Self {
-        let x = self.min(Self::of(127.999_99));
-        let n = (x + Self::of(0.5)).floor();
+        let x = self.min(Self::splat(127.999_99));
+        let n = (x + Self::splat(0.5)).floor();
         let p = (x - n).polynomial(&[
             1.533_077_7e-4,
             1.339_097_3e-3,
@@ -239,7 +239,7 @@ impl<const N: usize> Wide<N> {
             6.931_472e-1,
             1.0,
         ]);
-        Self::of(-126.0).at_most(self).select(p.scaled(n), Self::of(0.0))
+        Self::splat(-126.0).at_most(self).select(p.scaled(n), Self::splat(0.0))
     }
 
     /// The standard library's `log2`.
@@ -249,7 +249,7 @@ impl<const N: usize> Wide<N> {
         let bits = map(self.0, |x| x.to_bits() as i32);
         let exponent = map(bits, |b| b.wrapping_sub(ROOT_HALF) >> 23);
         let mantissa = Self(each(|i| f32::from_bits(bits[i].wrapping_sub(exponent[i] << 23) as u32)));
-        let r = mantissa - Self::of(1.0);
+        let r = mantissa - Self::splat(1.0);
         let p = r.polynomial(&[
             -1.160_849_2e-1,
             1.867_589_5e-1,
@@ -263,23 +263,23 @@ impl<const N: usize> Wide<N> {
             4.426_950_5e-1,
         ]);
         let result = Self(map(exponent, |e| e as f32)) + (r * p + r);
-        self.less(Self::of(f32::MIN_POSITIVE)).select(Self::of(-3.4e38), result)
+        self.less(Self::splat(f32::MIN_POSITIVE)).select(Self::splat(-3.4e38), result)
     }
 
     /// The standard library's `pow` for numbers that are not negative.
     #[inline(always)]
     pub fn power(self, exponent: Self) -> Self {
-        let zero = Self::of(0.0);
+        let zero = Self::splat(0.0);
         let result = zero.less(self).select((exponent * self.log2()).exp2(), zero);
-        exponent.equals(zero).select(Self::of(1.0), result)
+        exponent.equals(zero).select(Self::splat(1.0), result)
     }
 }
 
 impl<const N: usize> Vector<N> {
     /// The same for all rays.
     #[inline(always)]
-    pub fn of(v: [f32; 3]) -> Self {
-        Self(map(v, Wide::of))
+    pub fn uniform(v: [f32; 3]) -> Self {
+        Self(map(v, Wide::splat))
     }
 
     /// The same in each component.
@@ -306,7 +306,7 @@ impl<const N: usize> Vector<N> {
     #[inline(always)]
     pub fn normalize(self) -> Self {
         let square = self.dot(self);
-        square.equals(Wide::of(0.0)).choose(self, self * square.inverse_root())
+        square.equals(Wide::splat(0.0)).choose(self, self * square.inverse_root())
     }
 
     /// One over each component.
@@ -348,13 +348,13 @@ impl<const N: usize> Vector<N> {
     /// Between two vectors.
     #[inline(always)]
     pub fn mix(self, other: Self, share: Wide<N>) -> Self {
-        self * (Wide::of(1.0) - share) + other * share
+        self * (Wide::splat(1.0) - share) + other * share
     }
 
     /// Some vector at a right angle.
     #[inline(always)]
     pub fn perpendicular(self) -> Self {
-        let ([x, y, z], zero) = (self.0, Wide::of(0.0));
+        let ([x, y, z], zero) = (self.0, Wide::splat(0.0));
         x.abs().less(y.abs()).choose(Self([zero, -z, y]), Self([z, zero, -x]))
     }
 

@@ -47,12 +47,12 @@ impl Lines {
 }
 
 /// The lines of each class that is wanted.
-pub fn of_classes(is_wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<Vec<Lines>> {
+pub fn count_classes(is_wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<Vec<Lines>> {
     let wanted = CLASSES.iter().filter(|(name, ..)| is_wanted(name));
-    wanted.map(|&(name, file, class)| of_class(name, file, class)).collect()
+    wanted.map(|&(name, file, class)| count_class(name, file, class)).collect()
 }
 
-fn of_class(name: &'static str, file: &str, class: &str) -> anyhow::Result<Lines> {
+fn count_class(name: &'static str, file: &str, class: &str) -> anyhow::Result<Lines> {
     let (unit, text) = unit(file)?;
     let index = unit.file.class(class).ok_or_else(|| anyhow!("`{file}` has no class `{class}`"))?;
     let object = Object::alone(&unit.file, index);

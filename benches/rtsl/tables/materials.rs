@@ -28,9 +28,9 @@ struct ShadingPoint<const N: usize> {
 
 impl<const N: usize> ShadingPoint<N> {
     #[inline(always)]
-    fn of(row: &Row<'_, N>) -> Self {
+    fn from_row(row: &Row<'_, N>) -> Self {
         let [ray, normal, geometric, light] = [0, 3, 6, 9].map(|at| row.vector(at));
-        let is_lit = (light.dot(geometric) * ray.dot(geometric)).less(Wide::of(0.0));
+        let is_lit = (light.dot(geometric) * ray.dot(geometric)).less(Wide::splat(0.0));
         Self { ray, facing: facing(ray, normal), light, is_lit }
     }
 }
@@ -38,26 +38,26 @@ impl<const N: usize> ShadingPoint<N> {
 /// A normal on the side of the ray, of length 1.
 #[inline(always)]
 fn facing<const N: usize>(ray: Vector<N>, normal: Vector<N>) -> Vector<N> {
-    normal.dot(ray).less(Wide::of(0.0)).choose(normal, -normal).normalize()
+    normal.dot(ray).less(Wide::splat(0.0)).choose(normal, -normal).normalize()
 }
 
 /// A color where a condition holds, black elsewhere.
 #[inline(always)]
 fn colors<const N: usize>(is_lit: Mask<N>, color: Vector<N>) -> [Wide<N>; 6] {
-    let [r, g, b] = is_lit.choose(color, Vector::of([0.0; 3])).0;
+    let [r, g, b] = is_lit.choose(color, Vector::uniform([0.0; 3])).0;
     [r, g, b, r, g, b]
 }
 
 /// Nothing.
 #[inline(always)]
 fn black<const N: usize>() -> [Wide<N>; 6] {
-    [Wide::of(0.0); 6]
+    [Wide::splat(0.0); 6]
 }
 
 /// By how much two colors are dimmed that would send back more than they get.
 #[inline(always)]
 fn fair<const N: usize>(diffuse: Vector<N>, specular: Vector<N>) -> Wide<N> {
-    let one = Wide::of(1.0);
+    let one = Wide::splat(1.0);
     one / one.max((diffuse + specular).greatest())
 }
 
@@ -74,9 +74,9 @@ impl Routine for Lambert {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let place = ShadingPoint::of(row);
-        let is_lit = place.is_lit & Wide::of(0.0).less(place.facing.dot(place.light));
-        colors(is_lit, Vector::of(parameters[0].1) / Wide::of(PI))
+        let place = ShadingPoint::from_row(row);
+        let is_lit = place.is_lit & Wide::splat(0.0).less(place.facing.dot(place.light));
+        colors(is_lit, Vector::uniform(parameters[0].1) / Wide::splat(PI))
     }
 }
 
@@ -94,18 +94,18 @@ impl Routine for Phong {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let place = ShadingPoint::of(row);
-        let zero = Wide::of(0.0);
+        let place = ShadingPoint::from_row(row);
+        let zero = Wide::splat(0.0);
         let is_lit = place.is_lit & zero.less(place.facing.dot(place.light));
         if !is_lit.any() {
             return black();
         }
-        let [diffuse, specular] = [0, 1].map(|i| Vector::of(parameters[i].1));
-        let power = Wide::of(parameters[2].1[0]);
+        let [diffuse, specular] = [0, 1].map(|i| Vector::uniform(parameters[i].1));
+        let power = Wide::splat(parameters[2].1[0]);
         let mirrored = place.ray.normalize().reflect(place.facing);
         let bell = mirrored.dot(place.light).max(zero).power(power);
-        let lobe = (power + Wide::of(2.0)) / Wide::of(2.0) * bell;
-        colors(is_lit, (diffuse + specular * lobe) * (fair(diffuse, specular) / Wide::of(PI)))
+        let lobe = (power + Wide::splat(2.0)) / Wide::splat(2.0) * bell;
+        colors(is_lit, (diffuse + specular * lobe) * (fair(diffuse, specular) / Wide::splat(PI)))
     }
 }
 
@@ -116,7 +116,7 @@ pub struct Ward;
 #[inline(always)]
 fn brushed<const N: usize>(n: Vector<N>, tangent: Vector<N>) -> [Vector<N>; 3] {
     let x = tangent - n * tangent.dot(n);
-    let is_across = x.dot(x).at_most(Wide::of(1e-6) * tangent.dot(tangent));
+    let is_across = x.dot(x).at_most(Wide::splat(1e-6) * tangent.dot(tangent));
     let along = x.normalize();
     if !is_across.any() {
         return [along, n.cross(along), n];
@@ -140,8 +140,8 @@ impl Routine for Ward {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let place = ShadingPoint::of(row);
-        let zero = Wide::of(0.0);
+        let place = ShadingPoint::from_row(row);
+        let zero = Wide::splat(0.0);
         let axes = brushed(place.facing, row.vector(12));
         let in_frame = |v: Vector<N>| Vector([0, 1, 2].map(|i| v.dot(axes[i])));
         let (v, l) = (in_frame(-place.ray.normalize()), in_frame(place.light));
@@ -149,14 +149,14 @@ impl Routine for Ward {
         if !is_lit.any() {
             return black();
         }
-        let [diffuse, specular] = [0, 1].map(|i| Vector::of(parameters[i].1));
-        let [rough_x, rough_y] = [2, 3].map(|i| Wide::of(parameters[i].1[0]));
+        let [diffuse, specular] = [0, 1].map(|i| Vector::uniform(parameters[i].1));
+        let [rough_x, rough_y] = [2, 3].map(|i| Wide::splat(parameters[i].1[0]));
         let h = v + l;
         let (x, y) = (h[0] / (h[2] * rough_x), h[1] / (h[2] * rough_y));
-        let bell = (-(x * x + y * y)).exp() / (Wide::of(PI) * rough_x * rough_y);
+        let bell = (-(x * x + y * y)).exp() / (Wide::splat(PI) * rough_x * rough_y);
         let square = h[2] * h[2];
         let lobe = bell * h.dot(h) / (square * square);
-        colors(is_lit, (diffuse / Wide::of(PI) + specular * lobe) * fair(diffuse, specular))
+        colors(is_lit, (diffuse / Wide::splat(PI) + specular * lobe) * fair(diffuse, specular))
     }
 }
 
@@ -174,23 +174,23 @@ impl Routine for Velvet {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let place = ShadingPoint::of(row);
-        let (zero, one) = (Wide::of(0.0), Wide::of(1.0));
+        let place = ShadingPoint::from_row(row);
+        let (zero, one) = (Wide::splat(0.0), Wide::splat(1.0));
         let from = place.facing.dot(place.light);
         let to = -place.facing.dot(place.ray.normalize());
         let is_lit = place.is_lit & zero.less(from) & zero.less(to);
         if !is_lit.any() {
             return black();
         }
-        let (diffuse, falloff) = (Vector::of(parameters[0].1), Wide::of(parameters[2].1[0]));
-        let fibers = Vector::<N>::of(parameters[1].1).each(|x| x.clamp(0.0, 1.0));
+        let (diffuse, falloff) = (Vector::uniform(parameters[0].1), Wide::splat(parameters[2].1[0]));
+        let fibers = Vector::<N>::uniform(parameters[1].1).each(|x| x.clamp(0.0, 1.0));
         let white = Vector::splat(one);
         let caught = |cosine: Wide<N>| fibers * (one - cosine * cosine).clamp(0.0, 1.0).root().power(falloff);
         let along = ((one - from * from) * (one - to * to)).max(zero).root().power(falloff);
-        let through = white - fibers * (Wide::of(2.0) / (falloff + Wide::of(2.0)));
+        let through = white - fibers * (Wide::splat(2.0) / (falloff + Wide::splat(2.0)));
         let ground = (white - caught(from)) * (white - caught(to)) * through.inverse();
-        let lobe = fibers * ((Wide::of(0.5) * falloff + one) * along);
-        colors(is_lit, (diffuse * ground + lobe) / Wide::of(PI))
+        let lobe = fibers * ((Wide::splat(0.5) * falloff + one) * along);
+        colors(is_lit, (diffuse * ground + lobe) / Wide::splat(PI))
     }
 }
 
@@ -214,10 +214,10 @@ impl Routine for Glass {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let (ior, absorption) = (Wide::of(parameters[0].1[0]), Vector::of(parameters[1].1));
+        let (ior, absorption) = (Wide::splat(parameters[0].1[0]), Vector::uniform(parameters[1].1));
         let [ray, normal, geometric] = [0, 3, 6].map(|at| row.vector(at));
         let (distance, seed) = (row.number(9), row.number(10));
-        let (zero, one) = (Wide::of(0.0), Wide::of(1.0));
+        let (zero, one) = (Wide::splat(0.0), Wide::splat(1.0));
         let (v, n) = (-ray.normalize(), facing(ray, normal));
         let is_inside = zero.less(ray.dot(geometric));
         let index = is_inside.select(one / ior, ior);
@@ -227,7 +227,7 @@ impl Routine for Glass {
         let beyond = (one - square).root();
         let across = (cosine - index * beyond) / (cosine + index * beyond);
         let along = (index * cosine - beyond) / (index * cosine + beyond);
-        let some = Wide::of(0.5) * (across * across + along * along);
+        let some = Wide::splat(0.5) * (across * across + along * along);
         let share = one.at_most(square).select(one, some);
         let is_reflected = seed.less(share);
         // The ways on.

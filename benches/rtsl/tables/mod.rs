@@ -310,7 +310,7 @@ pub fn tables(only: Option<&str>, side: usize, quiet: bool) -> anyhow::Result<Va
     }
     measure!(0: primitives::Sphere, primitives::BilinearPatch, primitives::SuperEllipsoid);
     measure!(1: materials::Glass, materials::Lambert, materials::Phong, materials::Velvet, materials::Ward);
-    let lines = lines::of_classes(&is_wanted)?;
+    let lines = lines::count_classes(&is_wanted)?;
     if tables.iter().all(Vec::is_empty) && lines.is_empty() {
         return Err(anyhow!("no class has that in its name"));
     }

@@ -28,7 +28,7 @@ struct Ray<const N: usize> {
 
 impl<const N: usize> Ray<N> {
     #[inline(always)]
-    fn of(row: &Row<'_, N>) -> Self {
+    fn from_row(row: &Row<'_, N>) -> Self {
         let to = row.number(7);
         Self { origin: row.vector(0), direction: row.vector(3), from: row.number(6), to, nearest: to }
     }
@@ -45,7 +45,7 @@ impl<const N: usize> Ray<N> {
     /// The distance, below 0 where there was no hit.
     #[inline(always)]
     fn result(self) -> [Wide<N>; 6] {
-        let t = self.nearest.less(self.to).select(self.nearest, Wide::of(-1.0));
+        let t = self.nearest.less(self.to).select(self.nearest, Wide::splat(-1.0));
         [t, t, t, t, t, t]
     }
 
@@ -68,14 +68,14 @@ impl Routine for Sphere {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let mut ray = Ray::of(row);
-        let (center, radius) = (Vector::of(parameters[0].1), parameters[1].1[0]);
+        let mut ray = Ray::from_row(row);
+        let (center, radius) = (Vector::uniform(parameters[0].1), parameters[1].1[0]);
         let (o, d) = (ray.origin - center, ray.direction);
         let a = d.dot(d);
         let b = o.dot(d);
-        let c = o.dot(o) - Wide::of(radius * radius);
+        let c = o.dot(o) - Wide::splat(radius * radius);
         let discriminant = b * b - a * c;
-        let meets = Wide::of(0.0).less(discriminant);
+        let meets = Wide::splat(0.0).less(discriminant);
         if meets.any() {
             let root = discriminant.root();
             let is_hit = ray.hit(meets, -(b + root) / a);
@@ -92,7 +92,7 @@ impl BilinearPatch {
     /// Takes the hit at a parameter, where it is one of the patch.
     #[inline(always)]
     fn at<const N: usize>(ray: &mut Ray<N>, [p00, p10, p01, p11]: [Vector<N>; 4], asked: Mask<N>, u: Wide<N>) {
-        let (zero, one) = (Wide::of(0.0), Wide::of(1.0));
+        let (zero, one) = (Wide::splat(0.0), Wide::splat(1.0));
         let asked = asked & !u.less(zero) & !one.less(u);
         if asked.any() {
             let pa = p00.mix(p10, u) - ray.origin;
@@ -117,20 +117,20 @@ impl Routine for BilinearPatch {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let mut ray = Ray::of(row);
-        let corners = [0, 1, 2, 3].map(|i| Vector::of(parameters[i].1));
+        let mut ray = Ray::from_row(row);
+        let corners = [0, 1, 2, 3].map(|i| Vector::uniform(parameters[i].1));
         let [p00, p10, p01, p11] = corners;
         let d = ray.direction;
         let a = (p00 - ray.origin).cross(d).dot(p01 - p00);
         let c = (p10 - p00).cross(p01 - p11).dot(d);
         let b = (p10 - ray.origin).cross(d).dot(p11 - p10) - a - c;
-        let zero = Wide::of(0.0);
-        let discriminant = b * b - Wide::of(4.0) * a * c;
+        let zero = Wide::splat(0.0);
+        let discriminant = b * b - Wide::splat(4.0) * a * c;
         let meets = !discriminant.less(zero);
         if meets.any() {
             let is_flat = c.equals(zero);
-            let sign = b.less(zero).select(Wide::of(-1.0), Wide::of(1.0));
-            let q = Wide::of(-0.5) * (b + sign * discriminant.root());
+            let sign = b.less(zero).select(Wide::splat(-1.0), Wide::splat(1.0));
+            let q = Wide::splat(-0.5) * (b + sign * discriminant.root());
             Self::at(&mut ray, corners, meets, is_flat.select(-a / b, q / c));
             Self::at(&mut ray, corners, meets & !is_flat, a / q);
         }
@@ -156,15 +156,15 @@ impl Routine for SuperEllipsoid {
 
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
-        let ray = Ray::of(row);
+        let ray = Ray::from_row(row);
         // The class has an exponent for each of two directions, which one parameter sets alike.
-        let [around, along] = [Wide::of(parameters[0].1[0]); 2];
-        let (zero, half) = (Wide::of(0.0), Wide::of(0.5));
+        let [around, along] = [Wide::splat(parameters[0].1[0]); 2];
+        let (zero, half) = (Wide::splat(0.0), Wide::splat(0.5));
         let value = |t: Wide<N>| {
             let [x, y, z] = ray.at(t).each(|x| x.abs()).0;
-            (x.power(around) + y.power(around)).power(along / around) + z.power(along) - Wide::of(1.0)
+            (x.power(around) + y.power(around)).power(along / around) + z.power(along) - Wide::splat(1.0)
         };
-        let (size, inverse) = (Vector::of([1.001; 3]), ray.direction.inverse());
+        let (size, inverse) = (Vector::uniform([1.001; 3]), ray.direction.inverse());
         let (a, b) = ((-size - ray.origin) * inverse, (size - ray.origin) * inverse);
         let near = a.min(b).greatest().max(zero);
         let far = a.max(b).least().min(ray.to);
@@ -172,11 +172,11 @@ impl Routine for SuperEllipsoid {
         if !going.any() {
             return ray.result();
         }
-        let step = (far - near) / Wide::of(STEPS as f32);
+        let step = (far - near) / Wide::splat(STEPS as f32);
         let mut found = ray;
         let (mut t0, mut v0) = (near, value(near));
         for i in 1..=STEPS {
-            let t1 = near + Wide::of(i as f32) * step;
+            let t1 = near + Wide::splat(i as f32) * step;
             let v1 = value(t1);
             let changes = going & !v0.less(zero).equals(v1.less(zero));
             if changes.any() {

@@ -1,7 +1,7 @@
 //! Times of frames, of several programs alternately, on a device.
 
 use super::common::{diagnostics, median, render_error};
-use super::{Options, Plan};
+use super::{Plan, ReportOptions};
 use anyhow::{anyhow, bail};
 use serde_json::{Value, json};
 use shadewright::program::Specialize;
@@ -82,12 +82,12 @@ impl Device {
 
 /// The devices of `--backend`, or all: the engines of the RPU that run here, and a GPU if there is
 /// one.
-pub fn devices(options: &Options) -> anyhow::Result<Vec<Device>> {
+pub fn devices(options: &ReportOptions) -> anyhow::Result<Vec<Device>> {
     let engines = engine::available().filter(|engine| engine.name != "auto").map(Device::Rpu);
     // The fastest engine comes first.
     let mut found: Vec<Device> = engines.collect();
     found.reverse();
-    let Options { backend, adapter, .. } = options;
+    let ReportOptions { backend, adapter, .. } = options;
     let wants_gpu = backend.iter().any(|name| name == GPU);
     if wants_gpu || !gpu::adapters().is_empty() {
         match GpuRenderer::new(adapter.as_deref()) {

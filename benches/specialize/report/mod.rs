@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 /// The options of the measurements.
 #[derive(Clone, Debug, Args)]
-pub struct Options {
+pub struct ReportOptions {
     /// Measure only interiors with PART in their names; several are separated by commas
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     scene: Vec<String>,
@@ -100,7 +100,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The plan of the measurements.
 struct Plan<'a> {
-    options: &'a Options,
+    options: &'a ReportOptions,
     /// The folder of the scenes.
     folder: PathBuf,
     interiors: Vec<&'static Interior>,
@@ -140,7 +140,7 @@ impl Plan<'_> {
 }
 
 /// The interiors with a part of `--scene` in their names, or all.
-fn chosen(options: &Options) -> anyhow::Result<Vec<&'static Interior>> {
+fn chosen(options: &ReportOptions) -> anyhow::Result<Vec<&'static Interior>> {
     let matches = |interior: &&Interior| options.scene.iter().any(|part| interior.name.contains(part.as_str()));
     let found: Vec<_> = INTERIORS.iter().filter(|i| options.scene.is_empty() || matches(i)).collect();
     if found.is_empty() {
@@ -155,7 +155,7 @@ fn chosen(options: &Options) -> anyhow::Result<Vec<&'static Interior>> {
 ///
 /// # Errors
 /// When a name is unknown, a file cannot be written, or a device fails.
-pub fn run(options: &Options, quiet: bool) -> anyhow::Result<Value> {
+pub fn run(options: &ReportOptions, quiet: bool) -> anyhow::Result<Value> {
     match &options.write {
         Some(folder) => write_interiors(options, folder),
         None => measure(options, quiet),
@@ -163,7 +163,7 @@ pub fn run(options: &Options, quiet: bool) -> anyhow::Result<Value> {
 }
 
 /// Writes the interiors that are asked for, prints the paths of their scenes, and returns them.
-fn write_interiors(options: &Options, folder: &Path) -> anyhow::Result<Value> {
+fn write_interiors(options: &ReportOptions, folder: &Path) -> anyhow::Result<Value> {
     let mut paths = Vec::new();
     for interior in chosen(options)? {
         let path = interiors::write(interior, folder)?.display().to_string();
@@ -173,7 +173,7 @@ fn write_interiors(options: &Options, folder: &Path) -> anyhow::Result<Value> {
     Ok(json!(paths))
 }
 
-fn measure(options: &Options, quiet: bool) -> anyhow::Result<Value> {
+fn measure(options: &ReportOptions, quiet: bool) -> anyhow::Result<Value> {
     let scratch = tempfile::tempdir().context("making a folder for the scenes")?;
     // The folder of the report is checked before minutes of measurement.
     if let Some(folder) = &options.out {

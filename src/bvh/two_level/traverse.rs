@@ -2,7 +2,7 @@
 //!
 //! All rays go together, as a mask, and each box is tested once: a mask of many rays is tested
 //! lane by lane in straight code that the compiler makes vectors of, one of few rays ray by ray.
-//! What enters an instance is a batch of its own, so that the mesh's tree can choose its kernel.
+//! Rays that enter an instance are a batch of its own, so that the mesh's tree can choose its kernel.
 
 use super::super::node::{Child, Link, STACK};
 use super::super::ray::{BATCH, FAR_PAD, HitBatch, RayBatch, lanes};

@@ -93,7 +93,7 @@ pub struct BackendsArgs {
     /// Measure only scenes with PART in their names
     #[arg(long, value_name = "PART")]
     pub only: Option<String>,
-    /// What is constant in the programs.
+    /// The constants of the programs.
     #[command(flatten)]
     pub specialize: SpecializeArgs,
     /// The GPU.

@@ -284,7 +284,7 @@ fn violated(name: &str, matches: &ArgMatches) -> Option<&'static str> {
 /// Parses a command line.
 ///
 /// # Errors
-/// What clap refuses, and options without an effect beside the others.
+/// The errors of clap, and options without an effect beside the others.
 pub fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Cli, Error> {
     let mut command = Cli::command();
     let matches = command.try_get_matches_from_mut(words)?;

@@ -34,7 +34,7 @@ pub struct ConvertArgs {
     /// Where the scene's shaders are.
     #[command(flatten)]
     pub shaders: ShaderPaths,
-    /// What the scene may do.
+    /// The rights of the scene.
     #[command(flatten)]
     pub access: AccessArgs,
     /// The limit of triangles.

@@ -45,11 +45,11 @@ pub struct TraversalArgs {
     pub traversal: Option<Variant>,
 }
 
-/// What runs programs of the RPU.
+/// The engine that runs programs of the RPU.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = heading::BACKEND)]
 pub struct EngineArgs {
-    /// What runs programs of the RPU, `auto` by default; needs the RPU. The image does not depend on it
+    /// Engine for programs of the RPU, `auto` by default; needs the RPU. The image does not depend on it
     #[arg(long, value_parser = engines(), value_name = "ENGINE", hide_short_help = true)]
     pub engine: Option<&'static EngineInfo>,
 }

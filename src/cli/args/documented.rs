@@ -7,7 +7,7 @@ mod cited;
 
 use super::{Cli, is_negative};
 use accepted::parsed;
-use cited::{Cited, alternatives, is_placeholder, of_text};
+use cited::{Cited, alternatives, cited_in, is_placeholder};
 use std::path::Path;
 
 /// The reason why the program refuses arguments; `None` where it accepts them.
@@ -68,7 +68,7 @@ fn assets_that_commands_name_exist() {
 /// The commands of a text that are refused. Its code spans are between apostrophes, so that these
 /// examples are no citations themselves.
 fn wrong_in(name: &str, text: &str) -> Vec<String> {
-    wrong(&of_text(name, &text.replace('\'', "`")))
+    wrong(&cited_in(name, &text.replace('\'', "`")))
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub struct FarmArgs {
     /// stands before the extension
     #[arg(long, value_name = "NAME.EXT", help_heading = heading::OUTPUT)]
     pub image: Option<String>,
-    /// What runs the job
+    /// Scheduler that runs the job
     #[arg(long, alias = "engine", value_enum, help_heading = heading::FARM)]
     pub scheduler: Scheduler,
     /// Frame to render, or an inclusive range such as 1..240; all frames of a RIB file by default

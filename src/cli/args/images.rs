@@ -13,10 +13,10 @@ pub struct CheckArgs {
     /// Where their shaders are.
     #[command(flatten)]
     pub shaders: ShaderPaths,
-    /// What they may do.
+    /// The rights of the scenes.
     #[command(flatten)]
     pub access: AccessArgs,
-    /// What is constant in their programs.
+    /// The constants of their programs.
     #[command(flatten)]
     pub specialize: SpecializeArgs,
     /// Print an object for each scene, with its messages, as JSON
@@ -159,7 +159,7 @@ pub struct DiffArgs {
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// What is read of the images.
+    /// Bounds on what is read of the images.
     #[command(flatten)]
     pub limit: PixelLimit,
     /// Print the results as JSON on standard output
@@ -184,7 +184,7 @@ pub struct MergeArgs {
     /// Where its shaders are, beside those of the parts' folders that lie in its own.
     #[command(flatten)]
     pub shaders: ShaderPaths,
-    /// What it may do.
+    /// The rights of the scene.
     #[command(flatten)]
     pub access: AccessArgs,
     /// The GPU that runs the imager shader.

@@ -121,7 +121,7 @@ pub struct Cli {
     /// A subcommand, or none to open the window or render.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// What to render.
+    /// The render.
     #[command(flatten)]
     pub render: RenderArgs,
 }

@@ -90,7 +90,7 @@ pub struct RenderArgs {
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// What is read of the image.
+    /// Bounds on what is read of the image.
     #[command(flatten)]
     pub limit: PixelLimit,
     /// Print the results as JSON on standard output
@@ -108,7 +108,7 @@ impl RenderArgs {
     }
 }
 
-/// What is written beside the image, or instead of the whole image.
+/// Output beside the image, or instead of the whole image.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = heading::OUTPUT)]
 pub struct OutputArgs {

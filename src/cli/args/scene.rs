@@ -50,7 +50,7 @@ pub struct SceneFile {
     /// scene by default
     #[arg(help_heading = None::<&'static str>)]
     pub scene: Option<PathBuf>,
-    /// What the scene may do.
+    /// The rights of the scene.
     #[command(flatten)]
     pub access: AccessArgs,
     /// Refuse a scene with any error: print all messages, write no file, exit with status 2
@@ -83,7 +83,7 @@ impl Default for TriangleLimit {
     }
 }
 
-/// What a scene may do beside reading the files of its own folders.
+/// The rights of a scene beside reading the files of its own folders.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = heading::FILES)]
 pub struct AccessArgs {
@@ -215,7 +215,7 @@ pub struct CompilerArgs {
     /// The transcendental functions that shaders call.
     #[command(flatten)]
     pub math: MathArgs,
-    /// What is constant in the program.
+    /// The constants of the program.
     #[command(flatten)]
     pub specialize: SpecializeArgs,
     /// Calling convention of the RPU: which registers are saved across calls
@@ -251,7 +251,7 @@ pub struct MathArgs {
     pub strict_math: bool,
 }
 
-/// What is constant in the program of a scene.
+/// The constants of the program of a scene.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = heading::COMPILER)]
 pub struct SpecializeArgs {

@@ -137,7 +137,7 @@ pub enum Emit {
     Rpu,
     /// RPU binary (needs --out)
     Rpubin,
-    /// What the RPU's native engine makes of the program, for this CPU
+    /// Native code that the RPU's engine makes of the program, for this CPU
     Asm,
     /// The sections between suspend points
     Sections,

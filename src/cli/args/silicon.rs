@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub struct SiliconArgs {
     /// A circuit in Silicon (.si)
     pub file: PathBuf,
-    /// What the circuit becomes
+    /// Form in which the circuit is written
     #[arg(long, value_enum, default_value_t = CircuitEmit::Graph, help_heading = heading::OUTPUT)]
     pub emit: CircuitEmit,
     /// Write it to this file; standard output by default
@@ -31,7 +31,7 @@ pub struct SiliconArgs {
     pub no_optimize: bool,
 }
 
-/// What `silicon` makes of a circuit.
+/// The output of `silicon`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CircuitEmit {
     /// The dataflow graph as text, with the numbers of its nodes

@@ -34,7 +34,7 @@ pub struct SimulateArgs {
     /// The hardware.
     #[command(flatten)]
     pub hardware: HardwareArgs,
-    /// What a program of the RPU begins with.
+    /// The registers and memory that a program of the RPU begins with.
     #[command(flatten)]
     pub program: ProgramArgs,
     /// The options of ray-tracing hardware.
@@ -103,7 +103,7 @@ pub struct HardwareArgs {
     pub sweep: bool,
 }
 
-/// What a program of the RPU begins with.
+/// The registers and memory that a program of the RPU begins with.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = heading::PROGRAM)]
 pub struct ProgramArgs {

@@ -4,7 +4,7 @@
 //! The graph of [`super::interference`] is colored with places: components of `R0`–`R14` and of
 //! the stack window `S0`–`S7`. What lives across a call can only be on the stack, where it is
 //! computed directly, and `push` covers it; other values go there when the `R` registers run out.
-//! What finds no place goes to the thread's memory ([`super::spill`]), and allocation restarts.
+//! Values that find no register go to the thread's memory ([`super::spill`]), and allocation restarts.
 
 use super::conventions::{FREE, Preserved};
 use super::interference::{
@@ -50,7 +50,7 @@ pub struct Rules {
     pub spill_register: Option<u8>,
     /// The components of registers that the function must leave as they were.
     pub preserved: Preserved,
-    /// Whether to use few registers rather than to balance them, because callers keep values in the
+    /// True to use few registers rather than to balance them, because callers keep values in the
     /// others.
     pub frugal: bool,
 }

@@ -5,7 +5,7 @@
 //! two are never needed at once, one variable does for both and nothing is stored. Drivers that run
 //! lanes together under a mask execute such copies at every loop's end, in every iteration: without
 //! them generated traversal traces 6 to 8 % more rays on Mesa's software driver
-//! (docs/internals/staged-kernels.md).
+//! (docs/internals/generators.md).
 
 use shadewright_ir::{Function, Value};
 use std::collections::HashMap;

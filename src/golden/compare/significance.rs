@@ -1,4 +1,4 @@
-//! Whether two noisy images have the same means: Student's t-test of every pixel, and of blocks of
+//! The test that two noisy images have the same means: Student's t-test of every pixel, and of blocks of
 //! pixels at several scales, with Šidák's correction for the number of tests.
 //!
 //! Takes two images with the variances of their pixels and gives a [`Significance`]: a probability,

@@ -7,7 +7,7 @@
 //! says ([`Filter`]) decides which calls are specialized; [`force`] makes the calls that the caller
 //! forces ([`Op::ForcedCall`]) calls of copies that always are.
 //!
-//! Whether specialization ends is undecidable, so a [`VariantPolicy`] bounds how many variants of a
+//! It is undecidable whether specialization ends, so a [`VariantPolicy`] bounds how many variants of a
 //! function there are and how long all are together. Where a recursion meets the bound, all its
 //! calls go back to the function as it was, and the [`Log`] keeps the chain of calls that led there.
 

@@ -21,7 +21,7 @@ pub enum FunctionId {
 
 /// A class with what it inherits.
 #[derive(Clone, Debug)]
-pub struct Class {
+pub struct ClassInfo {
     /// The name, with its place.
     pub name: Ident,
     /// The base class.
@@ -39,7 +39,7 @@ pub struct File {
     /// The syntax tree.
     pub ast: Ast,
     /// The classes, in its order.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ClassInfo>,
     /// All structs: those before the first class, then those of each class.
     structs: Vec<(Option<usize>, usize)>,
 }
@@ -50,9 +50,9 @@ pub fn resolve(ast: Ast, diags: &mut Diagnostics) -> File {
     for (c, class) in ast.classes.iter().enumerate() {
         structs.extend((0..class.structs.len()).map(|i| (Some(c), i)));
     }
-    let mut classes: Vec<Class> = Vec::with_capacity(ast.classes.len());
+    let mut classes: Vec<ClassInfo> = Vec::with_capacity(ast.classes.len());
     for (number, class) in ast.classes.iter().enumerate() {
-        let mut own = Class { name: class.name.clone(), base: None, interfaces: Vec::new(), variables: Vec::new() };
+        let mut own = ClassInfo { name: class.name.clone(), base: None, interfaces: Vec::new(), variables: Vec::new() };
         for base in &class.bases {
             if let Some(interface) = Interface::named(&base.name) {
                 if !own.interfaces.contains(&interface) {
@@ -109,7 +109,7 @@ fn unknown_base(ast: &Ast, base: &Ident, number: usize) -> Diagnostic {
 }
 
 /// Reports a method that the renderer should call and cannot.
-fn report_method(method: &Function, class: &Class, diags: &mut Diagnostics) {
+fn report_method(method: &Function, class: &ClassInfo, diags: &mut Diagnostics) {
     let Some(known) = Method::named(&method.name.name) else {
         let own = class.interfaces.iter().flat_map(|i| i.methods());
         if let Some(meant) = own.map(Method::name).find(|m| m.eq_ignore_ascii_case(&method.name.name)) {

@@ -24,7 +24,7 @@ pub mod types;
 #[cfg(test)]
 mod tests;
 
-pub use classes::{Class, File, FunctionId};
+pub use classes::{ClassInfo, File, FunctionId};
 pub use language::Rtsl;
 pub use lower::{Built, BuiltParam, Object, Scratch, build};
 pub use primitives::AtHit;

@@ -1,4 +1,4 @@
-//! Whether a simulation repeats itself: a circuit in a state that it was in before, to which nothing
+//! Simulations that repeat themselves: a circuit in a state that it was in before, to which nothing
 //! comes from outside, does the same again for ever.
 //!
 //! A silence says nothing: a circuit may compute for millions of cycles before its next word. The state

@@ -87,7 +87,7 @@ fn the_sheet_of_figures_shows_each_by_both_integrators() {
             gpu.render(&job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"))
         };
         let images: Vec<Image> = all().into_iter().map(draw).collect();
-        image_file::write(&path, &SHEET.of(&images)).unwrap();
+        image_file::write(&path, &SHEET.compose(&images)).unwrap();
     }
     SHEET.check(&path, all().len());
 }

@@ -245,7 +245,7 @@ impl Sheet {
     }
 
     /// The images in reading order.
-    fn of(&self, images: &[Image]) -> Image {
+    fn compose(&self, images: &[Image]) -> Image {
         let Self { columns, tile } = self;
         let (width, height) = self.size(images.len());
         let mut rgba = vec![[1.0, 1.0, 1.0, 1.0]; width * height];
@@ -272,7 +272,7 @@ const SHEET: Sheet = Sheet { columns: COLUMNS, tile: (128, 96) };
 
 /// All scenes on one sheet.
 fn sheet(exhibits: &[Exhibit]) -> Image {
-    SHEET.of(&for_all(exhibits, RpuRenderer::new, |rpu, Exhibit { name, .. }| {
+    SHEET.compose(&for_all(exhibits, RpuRenderer::new, |rpu, Exhibit { name, .. }| {
         rpu.render(&job(name, None, None), &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"))
     }))
 }

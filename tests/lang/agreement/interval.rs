@@ -199,7 +199,7 @@ impl Interval {
 
 impl Known {
     /// The bounds of a constant, of which everything is known.
-    fn of(c: &Const) -> Self {
+    fn from_constant(c: &Const) -> Self {
         match c.floats() {
             Some(floats) => Known::Floats(floats.iter().map(|&x| Interval::point(x)).collect()),
             None => Known::Exact(c.clone()),
@@ -233,7 +233,7 @@ impl Known {
 /// # Panics
 /// On ray operations, memory and modules that break the rules.
 pub fn run(module: &Module, function: &str, args: &[Const]) -> Result<Vec<Known>, Risk> {
-    call(module, function, args.iter().map(Known::of).collect())
+    call(module, function, args.iter().map(Known::from_constant).collect())
 }
 
 fn call(module: &Module, function: &str, args: Vec<Known>) -> Result<Vec<Known>, Risk> {
@@ -242,7 +242,7 @@ fn call(module: &Module, function: &str, args: Vec<Known>) -> Result<Vec<Known>,
         module,
         func,
         values: vec![None; func.values.len()],
-        slots: func.slots.iter().map(|s| vec![Known::of(&Const::zero(s.ty)); s.len as usize]).collect(),
+        slots: func.slots.iter().map(|s| vec![Known::from_constant(&Const::zero(s.ty)); s.len as usize]).collect(),
     };
     for (&p, a) in func.param_values().iter().zip(args) {
         frame.set(p, a);
@@ -339,7 +339,7 @@ fn pure(op: &Op, args: &[&Known], ty: Type) -> Result<Known, Risk> {
     let first = |k: usize| args[k].floats()[0];
     let truth = |b: Result<bool, Risk>| b.map(|b| Known::Exact(Const::Bool(b)));
     match op {
-        Op::Const(c) => Ok(Known::of(c)),
+        Op::Const(c) => Ok(Known::from_constant(c)),
         Op::Neg => each(&|x| Ok(x.negated())),
         Op::Abs => each(&|x| Ok(x.absolute())),
         Op::Rcp => each(&Interval::reciprocal),

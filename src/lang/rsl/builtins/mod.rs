@@ -117,7 +117,7 @@ pub enum OptionDefault {
 pub const WITHOUT_EFFECT: [(&str, &str); 3] = [
     ("caustic", "there are no photon maps: the result is black"),
     ("photonmap", "there are no photon maps: the result is black"),
-    ("subsurface", "there are no point clouds: the result is black"),
+    ("subsurface", "light below surfaces is not computed: the result is black"),
 ];
 
 /// The option that names a texture's channel; a call may write it after the texture's name,

@@ -160,7 +160,7 @@ const PARTLY: [(&str, &str); 10] = [
     ("fulltrace", "the normal is that of a surface that faces the ray"),
     ("caustic", "there are no photon maps: it is black, with a warning"),
     ("photonmap", "there are no photon maps: it is black, with a warning"),
-    ("subsurface", "there are no point clouds: it is black, with a warning"),
+    ("subsurface", "light below surfaces is not computed: it is black, with a warning"),
     ("texture3d", "it reads point clouds, and no brick maps"),
     (
         "gather",

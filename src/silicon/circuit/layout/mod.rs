@@ -4,7 +4,7 @@
 //! [`place_and_route()`] places the cells in columns, from left to right in the order in which they
 //! are active, and routes the wires in the channels between the columns. [`cif()`] and [`svg()`]
 //! write the result. [`check`] extracts the netlist from the geometry and tests the design rules.
-//! What is inside the cells is not drawn, and there are no pads, as in the thesis.
+//! The inside of cells is not drawn, and there are no pads, as in the thesis.
 //!
 //! - [`geometry`]: rectangles on layers, and the rules of Mead and Conway for them.
 //! - `sizes`: how large cells are. `place`: columns and slots. `route`: channels.
