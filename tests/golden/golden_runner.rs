@@ -203,7 +203,7 @@ fn an_error_in_one_scene_is_reported_and_the_others_go_on() {
         ("bad.rib", &scene("nosuch")),
         ("wrong.rib", &scene("wrong")),
         ("paint.sl", PAINT),
-        ("wrong.sl", "surface wrong() {\n  Ci = color;\n}"),
+        ("wrong.sl", "surface wrong() {\n  Ci = colors;\n}"),
     ]);
     let at = dir.path();
     run(at, &[".", "--bless"]);

@@ -515,7 +515,7 @@ mod tests {
     #[test]
     fn the_closest_name_is_near_or_none() {
         let names = ["faceforward", "normalize", "noise"];
-        assert_eq!(closest("normalize", names), Some("normalize"));
+        assert_eq!(closest("normalizes", names), Some("normalize"));
         assert_eq!(closest("faecforward", names), Some("faceforward"));
         assert_eq!(closest("zebra", names), None);
     }

@@ -1,4 +1,4 @@
-/* Ray generation: what a pixel means. Compiled for both back ends like any shader. The integrator, __radiance, is generated (src/staged/transport.rs). */
+/* Ray generation: what a pixel means. Compiled for both back ends like any shader. The integrator, __radiance, is generated (src/generators/transport.rs). */
 
 #define FARTHEST 3.4028234e38
 

@@ -73,7 +73,7 @@ fn names_and_definitions() {
     says("float f(float x) { return 0; } void f(float y) { }", "differs from its other declaration in its result");
     says("float f() { return g(); } float g();", "declared, and not defined");
     says("float f() { return lenght({1, 2}); }", "did you mean `length`?");
-    says("float f(float color) { return color; }", "did you mean `color`?");
+    says("float f(float colors) { return color; }", "did you mean `colors`?");
     says("float f(float n) { return n * f(n); }", "unconditional recursion");
     says("extern \"C C++\" float f() { return 0; }", "both `C` and `C++`");
     says("extern \"C++\" float f(varying float x) { return x; }", "uniform values only");

@@ -406,9 +406,7 @@ mod tests {
         let folders = ["lang/snippets", "render/shading", "baking"]
             .map(|name| fs::read_dir(tests.join(name)).expect("a folder of tests"));
         let mut text: String = folders.into_iter().flatten().map(|e| read(e.expect("a file").path())).collect();
-        ["render/textures.rs", "render/derivatives.rs", "render/shading.rs"]
-            .into_iter()
-            .for_each(|name| text += &read(tests.join(name)));
+        ["render/textures.rs", "render/derivatives.rs"].into_iter().for_each(|name| text += &read(tests.join(name)));
         let is_called = |name: &str| {
             let before = |at: usize| text[..at].chars().next_back();
             let behind = |at: usize| text[at + name.len()..].trim_start().starts_with('(');

@@ -62,7 +62,7 @@ fn predefined_variables_of_other_shaders_are_zero_with_a_warning() {
         ),
         (
             "surface s() { color c; Ci = texture3d(\"a\", P, N, \"_rad\", c) + subsurface(\"a\", P); }",
-            "no point clouds",
+            "light below surfaces is not computed",
         ),
         ("surface s() { bake(\"a\", u, v, Cs); Ci = caustic(P, N); }", "there are no photon maps"),
     ] {

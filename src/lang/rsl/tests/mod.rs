@@ -119,7 +119,7 @@ fn mistakes_are_explained() {
         ("float f(color c) { return c; }", "`comp(…, 0)`"),
         ("float f(color c; vector v) { if (c > v) return 1; return 0; }", "compare lengths or components"),
         ("float f(string s) { return s + 1; }", "no operator `+` for `string` and `float`"),
-        ("float f(float x) { return normalize(x); }", "did you mean `normalize`?"),
+        ("float f(float x) { return normalizes(x); }", "did you mean `normalize`?"),
         ("light l() { illuminance(P) { } }", "surface and volume shaders"),
         ("surface s() { illuminate(P) { } }", "light shaders only"),
         ("float f() { break; }", "`break` outside of a loop"),
