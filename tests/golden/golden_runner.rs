@@ -216,7 +216,7 @@ fn an_error_in_one_scene_is_reported_and_the_others_go_on() {
         result.output
     );
     assert!(
-        result.errors.contains("--> wrong.sl:2:8") && result.errors.contains("2 |   Ci = color;"),
+        result.errors.contains("--> wrong.sl:2:8") && result.errors.contains("2 |   Ci = colors;"),
         "{}",
         result.errors
     );
