@@ -189,13 +189,13 @@ impl KernelBuilder {
         }
     }
 
-    /// The lower distance; as [`Stage::nearer`].
+    /// The lower distance; as [`KernelBuilder::nearer`].
     pub fn min(&mut self, a: Value, b: Value) -> Value {
         let first = self.nearer(a, b);
         self.select(first, a, b)
     }
 
-    /// The greater distance; as [`Stage::nearer`].
+    /// The greater distance; as [`KernelBuilder::nearer`].
     pub fn max(&mut self, a: Value, b: Value) -> Value {
         let first = self.nearer(a, b);
         self.select(first, b, a)

@@ -2,7 +2,7 @@
 //! Pérard-Gayot ("Generating Renderers", 2021, §2.2) has it: a BVH gives nodes and primitives, a
 //! node gives boxes and links, primitives are intersected.
 //!
-//! Implementations are static: a generator calls them, and only what they append to the [`Stage`]
+//! Implementations are static: a generator calls them, and only what they append to the [`KernelBuilder`]
 //! is left in the program.
 
 use super::stage::{Flag, Idiom, KernelBuilder};

@@ -131,7 +131,7 @@ pub enum Inlining {
     Automatic,
     /// Everywhere, up to the policy's `max_size`.
     Always,
-    /// When equal calls have been merged ([`passes::inline::Stage::Late`]), also where an argument
+    /// When equal calls have been merged ([`passes::inline::InlinePhase::Late`]), also where an argument
     /// is a constant and the function is of medium size.
     Late,
     /// Nowhere: a back end may have a function of its own for it, which need not give the same bits.

@@ -43,7 +43,7 @@ pub struct ShaderUnit {
     pub warnings: Diagnostics,
     /// True if something calls `printf`.
     pub prints: bool,
-    /// With [`super::Options::debug`], the outlines of all definitions in the module.
+    /// With [`super::FrontEndOptions::debug`], the outlines of all definitions in the module.
     pub outlines: Vec<Outline>,
 }
 
@@ -90,7 +90,7 @@ pub struct ShaderParam {
     pub class: StorageClass,
     /// True if the core returns it.
     pub output: bool,
-    /// True if it is an array declared without a length: see [`super::Options::lengths`].
+    /// True if it is an array declared without a length: see [`super::FrontEndOptions::lengths`].
     pub open: bool,
     /// The IR function that computes its default; its parameters, if any, are named inputs
     /// (`space.shader.x`, …).

@@ -1,6 +1,6 @@
 //! Projects: a scene with every file that it depends on, kept up to date while files are edited.
 //!
-//! A [`Project`] takes a [`Source`] and gives a [`State`]: the scene, its linked program and its
+//! A [`Project`] takes a [`Source`] and gives a [`ProjectState`]: the scene, its linked program and its
 //! BVHs, ready to render from any [`View`]. [`Project::refresh`] checks the files and rebuilds what
 //! depends on those that changed, no more; what did not change keeps its address, so that a
 //! consumer can compare by [`std::sync::Arc::ptr_eq`]. [`parameters`] describes the shaders'

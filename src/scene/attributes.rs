@@ -55,7 +55,7 @@ impl Default for Visibility {
 pub struct CoShader {
     /// The handle by which other shaders call it.
     pub handle: Arc<str>,
-    /// The shader, of kind [`super::ShaderKind::CoShader`].
+    /// The shader, of kind [`super::ShaderRole::CoShader`].
     pub shader: ShaderId,
 }
 

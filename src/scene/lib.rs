@@ -214,7 +214,7 @@ pub struct Object {
     /// Where the mesh lies.
     pub mesh_space: MeshSpace,
     /// The procedural primitive that replaces the mesh, which is empty: an RTSL object of kind
-    /// [`ShaderKind::Primitive`], in object space.
+    /// [`ShaderRole::Primitive`], in object space.
     pub procedural: Option<ShaderId>,
     /// The number of the solid (`SolidBegin`) of which it is a piece: the pieces of one number
     /// enclose a volume together. `None` for what is no part of a solid.

@@ -265,7 +265,7 @@ impl RayFunction {
 /// A light source of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
-    /// The shader, of kind [`ShaderKind::Light`].
+    /// The shader, of kind [`ShaderRole::Light`].
     pub shader: ShaderId,
     /// The handle in the scene: a number or a name.
     pub handle: String,

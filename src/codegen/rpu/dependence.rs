@@ -16,7 +16,7 @@ pub const CELLS: usize = 4 * PHYSICAL_NODES + 1;
 /// The cell that stands for the thread's own memory.
 const MEMORY: usize = CELLS - 1;
 
-/// The cells of components of a node of [`super::vcode::Place::node`].
+/// The cells of components of a node of [`super::vcode::RegisterOperand::node`].
 pub fn cells(node: usize, mask: Mask) -> impl Iterator<Item = usize> {
     mask.components().map(move |c| 4 * node + c.index()).filter(|&cell| cell < MEMORY)
 }

@@ -29,7 +29,7 @@ pub struct Affinity {
     pub copies: u32,
 }
 
-/// The graph of a function; nodes are numbered as by [`Place::node`].
+/// The graph of a function; nodes are numbered as by [`RegisterOperand::node`].
 #[derive(Debug)]
 pub struct Interference {
     /// For each virtual register's node, the nodes that it interferes with and in which components

@@ -43,7 +43,7 @@ pub const JUNK: RegisterOperand = RegisterOperand::P(Reg::R(15));
 /// Number of the general registers that hold values.
 pub const ALLOCATABLE: u8 = 15;
 
-/// Number of nodes in front of the virtual registers in the numbering of [`Place::node`].
+/// Number of nodes in front of the virtual registers in the numbering of [`RegisterOperand::node`].
 pub const PHYSICAL_NODES: usize = 31;
 
 impl RegisterOperand {

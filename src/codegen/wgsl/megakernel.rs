@@ -35,7 +35,7 @@ pub struct MegakernelOptions<'a> {
     pub traversal: &'a str,
 }
 
-/// Compiles the functions that `entries` and [`Options::shaders`] reach into one kernel.
+/// Compiles the functions that `entries` and [`WgslOptions::shaders`] reach into one kernel.
 ///
 /// # Errors
 /// A function is missing, returns more than the result area holds, or uses matrices.

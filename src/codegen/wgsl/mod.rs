@@ -66,7 +66,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// Compiles the functions that `entries` and [`Options::shaders`] reach.
+/// Compiles the functions that `entries` and [`WgslOptions::shaders`] reach.
 ///
 /// # Errors
 /// A function is missing, returns more than the result area holds, or uses matrices.

@@ -143,7 +143,7 @@ pub struct Params {
     pub shader_count: u32,
     /// Always zero. Kernels mix it into constants that WGSL forbids as literals (NaN, infinities).
     pub zero: u32,
-    /// Number of instances, which kernels of [`super::Options::instances`] look up. Their table is
+    /// Number of instances, which kernels of [`super::WgslOptions::instances`] look up. Their table is
     /// after that of the shaders, in the order of their primitives: of each the first primitive's
     /// number, the address of its triangle record, and that of the object.
     pub placed_count: u32,

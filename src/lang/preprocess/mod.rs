@@ -60,7 +60,7 @@ pub struct PreprocessOptions {
     pub unsaved: HashMap<PathBuf, Arc<str>>,
 }
 
-/// A macro for [`Options::defines`], written `NAME` (which means 1) or `NAME=VALUE`.
+/// A macro for [`PreprocessOptions::defines`], written `NAME` (which means 1) or `NAME=VALUE`.
 pub fn define(text: &str) -> (String, String) {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     (name.to_string(), value.to_string())

@@ -160,7 +160,7 @@ impl File {
         }
     }
 
-    /// A variable of a class, by its place in [`Class::variables`].
+    /// A variable of a class, by its place in [`ClassInfo::variables`].
     pub fn variable(&self, class: usize, number: usize) -> &Variable {
         let (c, i) = self.classes[class].variables[number];
         &self.ast.classes[c].variables[i]

@@ -153,7 +153,7 @@ pub struct Statistics {
     pub nodes: Vec<NodeCounts>,
     /// Each node's links: east, west, south, north; zero where there is none.
     pub links: Vec<[LinkCounts; 4]>,
-    /// Messages by kind, in the order of [`Kind::ALL`].
+    /// Messages by kind, in the order of [`MessageKind::ALL`].
     pub kinds: [KindCounts; 7],
     /// The counts of the intersection units.
     pub unit: Counts,

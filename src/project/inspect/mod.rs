@@ -1,7 +1,7 @@
 //! The compiled forms of a shader: source, IR after each pass, and code of each back end, with the
 //! source line and the cost of each line.
 //!
-//! Takes a [`State`] and an instance of a shader and gives [`Listings`] and a [`Cost`], which are
+//! Takes a [`ProjectState`] and an instance of a shader and gives [`Listings`] and a [`Cost`], which are
 //! plain data. Nothing here knows a window; compiling and measuring are slow, so interactive
 //! callers run them on another thread.
 //!

@@ -3,7 +3,7 @@
 //! # What a graph means
 //!
 //! Nodes are operations, values are the arcs between them. A *token* flows along an arc: a word, or
-//! an empty token that only says that something has happened ([`Kind::Token`]). A node fires when
+//! an empty token that only says that something has happened ([`DataKind::Token`]). A node fires when
 //! each input that it needs holds a token, takes them, and puts one token on each of its outputs.
 //! An output with several users gives each its own copy. These operations differ:
 //!

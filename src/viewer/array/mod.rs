@@ -2,7 +2,7 @@
 //! and the state of the array at any time of it.
 //!
 //! Plain data: nothing here knows egui or threads. [`run`] simulates, for the thread in `workers`;
-//! the panel in `ui::array` moves a [`Cursor`] over the [`Playback`] and paints its [`State`].
+//! the panel in `ui::array` moves a [`Cursor`] over the [`Playback`] and paints its [`ArrayState`].
 //!
 //! | file | holds |
 //! |---|---|

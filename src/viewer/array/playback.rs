@@ -122,7 +122,7 @@ impl Playback {
 }
 
 impl ArrayState {
-    /// The number of messages in each node, by kind in the order of [`Kind::ALL`].
+    /// The number of messages in each node, by kind in the order of [`MessageKind::ALL`].
     pub fn waiting(&self) -> Vec<[u32; MessageKind::ALL.len()]> {
         let mut waiting = vec![[0; MessageKind::ALL.len()]; self.nodes.len()];
         for message in &self.messages {
@@ -133,7 +133,7 @@ impl ArrayState {
         waiting
     }
 
-    /// Messages of each kind on links, in the order of [`Kind::ALL`].
+    /// Messages of each kind on links, in the order of [`MessageKind::ALL`].
     pub fn on_links(&self) -> [u32; MessageKind::ALL.len()] {
         let mut counts = [0; MessageKind::ALL.len()];
         for message in self.messages.iter().filter(|message| matches!(message.place, MessageLocation::Link { .. })) {

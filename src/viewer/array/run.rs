@@ -74,7 +74,7 @@ pub enum ArrayPhase {
 pub struct ArrayRun {
     /// The request that the simulation answers.
     pub request: ArrayRequest,
-    /// [`State::version`] of the scene.
+    /// [`ProjectState::version`] of the scene.
     pub state: u64,
     /// The view, in the size of the simulated image.
     pub view: View,

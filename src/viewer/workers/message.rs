@@ -98,14 +98,14 @@ pub enum Event {
     Simulated(Arc<ArrayRun>),
     /// It cannot be.
     SimulationFailed {
-        /// [`State::version`] of the scene.
+        /// [`ProjectState::version`] of the scene.
         state: u64,
         /// Why.
         message: String,
     },
     /// A program that is specialized for the scene is ready for the next view.
     Specialized {
-        /// [`State::version`] of the scene.
+        /// [`ProjectState::version`] of the scene.
         state: u64,
         /// How long linking took.
         time: Duration,
@@ -119,7 +119,7 @@ pub struct Probed {
     pub pixel: [u32; 2],
     /// Which of the pixel's samples, from 0.
     pub sample: u32,
-    /// [`State::version`] of the scene.
+    /// [`ProjectState::version`] of the scene.
     pub state: u64,
     /// The view.
     pub view: View,
@@ -132,7 +132,7 @@ pub struct Probed {
 pub struct Diverged {
     /// Column and row in the view's format.
     pub pixel: [u32; 2],
-    /// [`State::version`] of the scene.
+    /// [`ProjectState::version`] of the scene.
     pub state: u64,
     /// The view.
     pub view: View,
@@ -147,7 +147,7 @@ pub struct Shown {
     pub backend: Backend,
     /// The back end and its device, for display.
     pub described: Arc<str>,
-    /// [`State::version`] of what it shows.
+    /// [`ProjectState::version`] of what it shows.
     pub state: u64,
     /// True if its program is specialized for the scene.
     pub specialized: bool,

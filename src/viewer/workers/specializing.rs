@@ -1,8 +1,8 @@
 //! The thread that specializes programs: once nothing has changed for a while, it links the scene
 //! again with its parameters as constants.
 //!
-//! The rendering threads take such a program from its [`State`] when they begin a view
-//! ([`State::specialized`]). An edit makes a new state, which has none: its program has parameters
+//! The rendering threads take such a program from its [`ProjectState`] when they begin a view
+//! ([`ProjectState::specialized`]). An edit makes a new state, which has none: its program has parameters
 //! as data, so a parameter that is dragged never waits for the compiler.
 
 use super::message::Event;

@@ -20,7 +20,7 @@ pub struct Simulation {
     pub drawing: Drawing,
     /// The counts of what was drawn.
     pub parts: Parts,
-    /// Lines by kind, in the order of [`Kind::ALL`](super::Kind::ALL).
+    /// Lines by kind, in the order of [`EdgeKind::ALL`](super::EdgeKind::ALL).
     pub lines: [usize; 5],
     /// Edges outside the visible volume, and those that the eye sees as a point.
     pub unseen: usize,

@@ -116,7 +116,7 @@ impl Polygon {
     /// If it is degenerate (two corners that coincide included), not planar within 2^−14 of its
     /// diameter, not convex, or if opposite edges are nearly parallel. The last happens to most
     /// quadrilaterals without parallel edges. The answer to all but the first is two
-    /// [triangles](Self::of_triangle), though not with the same `u` and `v`.
+    /// [triangles](Self::from_triangle), though not with the same `u` and `v`.
     pub fn from_quad(corners: [Vec3; 4], sides: Sides) -> Result<Polygon, PolygonError> {
         Polygon::from_quad_for(Unit::Commercial, corners, sides)
     }
@@ -130,7 +130,7 @@ impl Polygon {
     ///
     /// # Errors
     ///
-    /// As [`of_quad`](Self::of_quad).
+    /// As [`of_quad`](Self::from_quad).
     pub fn from_quad_for(unit: Unit, corners: [Vec3; 4], sides: Sides) -> Result<Polygon, PolygonError> {
         let root_error = match unit {
             Unit::Commercial => COMMERCIAL_ROOT,

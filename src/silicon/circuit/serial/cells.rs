@@ -4,7 +4,7 @@
 //! of data and control wire, a *pulse* a control wire that is high for one cycle, and a *level* a
 //! control wire that stays high as long as something holds. A pin that takes a pulse or a level
 //! uses the control wire of its net alone. Cells with several words as inputs expect their first
-//! bits in the same cycle; only [`Kind::Merge`], [`Kind::Concatenate`] and ports take them at
+//! bits in the same cycle; only [`CellKind::Merge`], [`CellKind::Concatenate`] and ports take them at
 //! different times.
 
 use shadewright_base::bits::Bits;

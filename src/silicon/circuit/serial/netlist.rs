@@ -36,9 +36,9 @@ pub struct NetInfo {
 pub struct Cell {
     /// The kind of the cell.
     pub kind: CellKind,
-    /// The nets at its inputs, in the order that [`Kind`] states.
+    /// The nets at its inputs, in the order that [`CellKind`] states.
     pub inputs: Vec<Net>,
-    /// The nets at its outputs, in the order that [`Kind`] states.
+    /// The nets at its outputs, in the order that [`CellKind`] states.
     pub outputs: Vec<Net>,
     /// The place in the source program that it implements.
     pub place: Span,

@@ -32,7 +32,7 @@ impl Wire {
 /// The registers of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellState {
-    /// The shift register of a [`Kind::Shift`] or [`Kind::Hold`]; the oldest bit in front.
+    /// The shift register of a [`CellKind::Shift`] or [`CellKind::Hold`]; the oldest bit in front.
     chain: VecDeque<Wire>,
     /// Bits that are yet to be given or were taken.
     bits: Bits,

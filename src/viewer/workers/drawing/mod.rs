@@ -109,7 +109,7 @@ struct Thread {
     renderer: Option<Box<dyn Progressive>>,
     /// How often the user had asked to try again when the back end was lost, and the kernels then.
     lost: Option<(u32, u64)>,
-    /// The [`State::kernels`] that the back end was opened with.
+    /// The [`ProjectState::kernels`] that the back end was opened with.
     kernels: u64,
     /// The code that is loaded.
     code: Option<Arc<Module>>,
