@@ -156,10 +156,10 @@ pub static MODELS: &[ModelInfo] = &[
         PriorModel::PixelPlanes,
     ),
     prior_model(
-        "demeterscu",
-        "Demeterscu",
-        "Demeterscu: a processor for each polygon, past which pixels are streamed",
-        PriorModel::Demeterscu,
+        "demetrescu",
+        "Demetrescu",
+        "Demetrescu: a processor for each polygon, past which pixels are streamed",
+        PriorModel::Demetrescu,
     ),
 ];
 

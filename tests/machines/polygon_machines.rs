@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Output;
 
 const CUBES: &str = "assets/machines/cubes-83.rib";
-const DEPTH_BUFFERS: [&str; 5] = ["fuchs", "parke", "hybrid", "pixel-planes", "demeterscu"];
+const DEPTH_BUFFERS: [&str; 5] = ["fuchs", "parke", "hybrid", "pixel-planes", "demetrescu"];
 
 fn simulate(scene: &str, model: &str, more: &[&str]) -> Output {
     let scene = repository(scene);
@@ -117,7 +117,7 @@ fn a_line_drawing_is_written_as_svg_and_as_an_image() {
 #[test]
 fn images_do_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
-    for model in ["scan-line-tree", "hybrid", "pixel-planes", "demeterscu", "hidden-line"] {
+    for model in ["scan-line-tree", "hybrid", "pixel-planes", "demetrescu", "hidden-line"] {
         let image = |threads: &str| {
             let out = folder.path().join(format!("{threads}.exr"));
             let output = simulate(CUBES, model, &["--threads", threads, "--out", &out.to_string_lossy()]);

@@ -124,7 +124,7 @@ impl Svg {
         self.add(format_args!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{text}</text>"));
     }
 
-    /// A label that reads upwards, centerd at its position.
+    /// A label that reads upwards, centered at its position.
     pub fn upwards(&mut self, [x, y]: [f64; 2], text: &str) {
         let ([x, y], text) = ([x, y].map(Px), escaped(text));
         self.add(format_args!(

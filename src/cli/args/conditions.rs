@@ -31,7 +31,7 @@ const ON_GPUS: &[&str] = &["", "render", "compare", "probe", "merge", "simulate"
 const HOSTED: &[&str] = &["rtp", "rtp-grid", "rtp-boxes", "rtp-octree", "rtp-bvh", "pipeline"];
 const ARRAY: &[&str] = &["array"];
 /// Polygon hardware that makes images.
-const POLYGONS: &[&str] = &["scan-line-tree", "fuchs", "parke", "hybrid", "pixel-planes", "demeterscu"];
+const POLYGONS: &[&str] = &["scan-line-tree", "fuchs", "parke", "hybrid", "pixel-planes", "demetrescu"];
 const LINES: &[&str] = &["hidden-line"];
 const RPU: &[&str] = &["rpu"];
 const PIXELFLOW: &[&str] = &["pixelflow"];

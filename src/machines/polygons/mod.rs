@@ -8,7 +8,7 @@
 //! | [`screen`] | what a host sends to hardware that takes polygons in screen space: clipping, culling |
 //! | [`tree`] | the scan-line tree (§3.3) |
 //! | [`hidden_lines`] | the hidden-line pipeline, which makes line drawings (§3.4) |
-//! | [`prior`] | designs with depth buffers: Fuchs, Parke, Pixel-planes, Demeterscu (§3.2) |
+//! | [`prior`] | designs with depth buffers: Fuchs, Parke, Pixel-planes, Demetrescu (§3.2) |
 //! | [`raster`] | which pixels a polygon covers, and its colors and depths there |
 //! | [`scene_model`] | a scene as a model |
 //! | [`colors`] | the colors that its shaders give at corners |

@@ -25,8 +25,8 @@ pub struct Config {
     pub parke: Parke,
     /// Pixel-planes.
     pub pixel_planes: PixelPlanes,
-    /// Demeterscu's design.
-    pub demeterscu: Demeterscu,
+    /// Demetrescu's design.
+    pub demetrescu: Demetrescu,
 }
 
 /// The buses that carry polygons and pixels.
@@ -128,10 +128,10 @@ pub struct PixelPlanes {
     pub chip: [u32; 2],
 }
 
-/// Demeterscu's design.
+/// Demetrescu's design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Demeterscu {
+pub struct Demetrescu {
     /// Processors; 0 for one per polygon.
     pub processors: u32,
     /// Values of a pixel's description.
@@ -196,8 +196,8 @@ impl Config {
         for side in planes.chip {
             whole("pixel-planes.chip", side, 1, 1 << 16)?;
         }
-        whole("demeterscu.processors", config.demeterscu.processors, 0, 1 << 24)?;
-        whole("demeterscu.values", config.demeterscu.values, 1, 64)?;
+        whole("demetrescu.processors", config.demetrescu.processors, 0, 1 << 24)?;
+        whole("demetrescu.values", config.demetrescu.values, 1, 64)?;
         Ok(config)
     }
 }

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`blocks`] | Fuchs: processors that share the pixels out; Parke: a tree that cuts polygons for blocks; both |
 //! | [`pixel_planes`] | Pixel-planes: linear functions at every pixel |
-//! | [`stream`] | Demeterscu: a processor for each polygon, past which pixels are streamed |
+//! | [`stream`] | Demetrescu: a processor for each polygon, past which pixels are streamed |
 //! | [`report`](mod@report) | reports, sweeps and the comparison |
 
 pub mod blocks;
@@ -39,8 +39,8 @@ pub enum PriorModel {
     Hybrid,
     /// Fuchs and Poulton (1981).
     PixelPlanes,
-    /// Demeterscu (1980).
-    Demeterscu,
+    /// Demetrescu (1980).
+    Demetrescu,
 }
 
 impl PriorModel {
@@ -80,7 +80,7 @@ pub enum Costs {
     Blocks(Arrangement, blocks::Costs),
     /// Of Pixel-planes.
     PixelPlanes(pixel_planes::Costs),
-    /// Of Demeterscu's design.
+    /// Of Demetrescu's design.
     Stream(stream::Costs),
 }
 
@@ -111,7 +111,7 @@ pub fn simulate(model: &Model, kind: PriorModel, config: &Config) -> Result<Simu
             let (image, costs) = blocks::run(&raster(), size, background, &arrangement, config)?;
             (image, Costs::Blocks(arrangement, costs))
         }
-        (PriorModel::Demeterscu, None) => {
+        (PriorModel::Demetrescu, None) => {
             let (image, costs) = stream::run(&raster(), size, background, config)?;
             (image, Costs::Stream(costs))
         }

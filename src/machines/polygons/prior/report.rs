@@ -132,7 +132,7 @@ fn in_real_time(simulation: &Simulation, time: f64, config: &Config) -> Cell {
         // Its time is that of the pixels; polygons add the way through their processors.
         Costs::Stream(costs) => {
             let processors = frame / costs.tick - pixels(simulation) as f64;
-            let held = f64::from(config.demeterscu.processors);
+            let held = f64::from(config.demetrescu.processors);
             let processors = if held > 0.0 { processors.min(held) } else { processors };
             (processors.max(0.0) as u64).into()
         }

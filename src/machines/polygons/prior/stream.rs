@@ -1,4 +1,4 @@
-//! Demeterscu's design (Ullner 1983, §3.2): a processor for each polygon, past which the pixels of
+//! Demetrescu's design (Ullner 1983, §3.2): a processor for each polygon, past which the pixels of
 //! the background are streamed in scan-line order; each takes the place of a pixel that is farther
 //! away.
 
@@ -8,7 +8,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use shadewright_image::{Image, SizeError};
 
-/// The cost of an image on Demeterscu's design.
+/// The cost of an image on Demetrescu's design.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// Processors.
@@ -39,7 +39,7 @@ pub fn run(
     background: Vec3,
     config: &Config,
 ) -> Result<(Image, Costs), SizeError> {
-    let sizes = config.demeterscu;
+    let sizes = config.demetrescu;
     let processors = match sizes.processors {
         0 => polygons.len().max(1) as u64,
         count => count.into(),

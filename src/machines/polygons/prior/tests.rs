@@ -73,7 +73,7 @@ fn designs_with_depth_buffers_have_the_same_bits() {
             );
             let config = Config::parse(&text).expect("a configuration");
             let expected = reference(&model, &config);
-            for kind in [PriorModel::Fuchs, PriorModel::Parke, PriorModel::Hybrid, PriorModel::Demeterscu] {
+            for kind in [PriorModel::Fuchs, PriorModel::Parke, PriorModel::Hybrid, PriorModel::Demetrescu] {
                 let simulation = simulate(&model, kind, &config).expect("a small image");
                 assert_eq!(simulation.image.rgba, expected.rgba, "seed {seed}, {kind:?} {processors}");
             }
@@ -167,7 +167,7 @@ fn every_design_has_a_report_and_the_sweep_goes_to_1024_processors() {
     let swept = sweep(&model, &config).expect("a small image");
     assert!(swept.text().contains("1024"));
     assert_eq!(swept.charts.len(), 1);
-    assert!(comparison(&model, &config).expect("a small image").text().contains("Demeterscu"));
+    assert!(comparison(&model, &config).expect("a small image").text().contains("Demetrescu"));
     let empty = Model { polygons: Vec::new(), ..model };
     for kind in PriorModel::all() {
         let simulation = simulate(&empty, kind, &config).expect("a small image");
