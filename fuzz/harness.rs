@@ -204,7 +204,7 @@ pub fn images(data: &[u8]) {
             assert!(pyramid.levels.iter().flat_map(|l| &l.texels).flatten().all(|x| x.is_finite()));
         }
     }
-    if let Ok(part) = PartFile::decode(Cursor::new(data)) {
+    if let Ok(part) = PartFile::decode(&mut Cursor::new(data)) {
         let window = part.record.window();
         if let Content::Means { rgba, .. } = part.content {
             assert_eq!(rgba.len(), window.width as usize * window.height as usize);

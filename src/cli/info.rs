@@ -43,7 +43,7 @@ fn document(path: &Path) -> Result<Value, Failure> {
     let mut reader = BufReader::new(image_file::open(path)?);
     let name = path.display().to_string();
     if !is_exr(path) {
-        let Some(size) = image_size(reader) else {
+        let Some(size) = image_size(&mut reader) else {
             return Err(Failure::input(format!("error: `{name}` is not an image, or damaged")));
         };
         return Ok(json!({ "file": name, "size": size, "record": Value::Null }));

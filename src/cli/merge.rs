@@ -154,7 +154,7 @@ impl From<Unjoined> for Failure {
 fn read(path: &Path) -> Result<PartFile, Unjoined> {
     let failure = |e: &dyn std::fmt::Display| Unjoined(Failure::input(format!("error: `{}`: {e}", path.display())));
     let file = disk::open(path).map_err(|e| failure(&e))?;
-    PartFile::decode(BufReader::new(file)).map_err(|e| failure(&e))
+    PartFile::decode(&mut BufReader::new(file)).map_err(|e| failure(&e))
 }
 
 /// The image after the scene's imager shader, which runs on the backend of the parts.

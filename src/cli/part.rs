@@ -124,7 +124,7 @@ pub fn run(args: &RenderArgs, scene: &SceneArgs, share: Share, out: &Path, begin
 
 /// True if a file is this part, undamaged.
 fn is_there(out: &Path, record: &PartRecord) -> bool {
-    let there = disk::open(out).ok().and_then(|file| PartFile::decode(BufReader::new(file)).ok());
+    let there = disk::open(out).ok().and_then(|file| PartFile::decode(&mut BufReader::new(file)).ok());
     there.is_some_and(|there| {
         there.record.part.share == record.part.share && difference(&there.record, record).is_none()
     })

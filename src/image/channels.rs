@@ -3,14 +3,14 @@
 //! Files are untrusted: the sizes in the header are checked before anything is allocated for pixels.
 //! Writing gives the same bytes for the same content.
 
-use super::{SizeError, check_size};
+use super::{SizeError, Source, check_size};
 use exr::meta::MetaData;
 use exr::meta::attribute::{AttributeValue as Attribute, IntegerBounds, Text};
 use exr::prelude::{
     AnyChannel, AnyChannels, Encoding, FlatSamples, Image as ExrImage, ImageAttributes, Layer, LayerAttributes,
     ReadChannels, ReadLayers, SmallVec, Vec2, WritableImage, read,
 };
-use std::io::{BufRead, Cursor, Seek, SeekFrom};
+use std::io::{Cursor, SeekFrom};
 use thiserror::Error;
 
 /// The attribute of the header that holds the record.
@@ -118,9 +118,9 @@ impl ChannelFile {
     ///
     /// # Errors
     /// When the data are damaged or too large.
-    pub fn decode(mut reader: impl BufRead + Seek, max_bytes: u64) -> Result<Self, ChannelError> {
+    pub fn decode(reader: &mut dyn Source, max_bytes: u64) -> Result<Self, ChannelError> {
         let start = reader.stream_position().map_err(|error| ChannelError::Corrupt(error.to_string()))?;
-        let header = Header::read(&mut reader)?;
+        let header = Header::read(reader)?;
         let [width, height] = header.size;
         let bytes = 4 * check_size(width, height)? as u64 * header.channels.len() as u64;
         let limit = max_bytes.min(MAX_BYTES);
@@ -157,7 +157,7 @@ impl Header {
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read(reader: &mut impl BufRead) -> Result<Self, ChannelError> {
+    pub fn read(reader: &mut dyn Source) -> Result<Self, ChannelError> {
         let metadata = MetaData::read_from_buffered(reader, false).map_err(corrupt)?;
         let header = metadata.headers.first().ok_or_else(|| ChannelError::Corrupt("it has no layer".to_string()))?;
         if header.channels.list.len() > MAX_CHANNELS {
@@ -207,7 +207,7 @@ mod tests {
     fn a_file_comes_back_to_the_bit() {
         let bytes = file().encode().unwrap();
         assert_eq!(bytes, file().encode().unwrap());
-        let back = ChannelFile::decode(Cursor::new(&bytes), u64::MAX).unwrap();
+        let back = ChannelFile::decode(&mut Cursor::new(&bytes), u64::MAX).unwrap();
         assert_eq!((back.size, back.origin, back.whole, &back.record), ([3, 2], [4, 5], [10, 20], &file().record));
         for (name, samples) in file().channels {
             let bits = |samples: &[f32]| samples.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -221,9 +221,9 @@ mod tests {
     fn files_that_are_cut_short_or_too_large_are_refused() {
         let bytes = file().encode().unwrap();
         for length in 0..bytes.len() {
-            assert!(ChannelFile::decode(Cursor::new(&bytes[..length]), u64::MAX).is_err(), "{length} bytes");
+            assert!(ChannelFile::decode(&mut Cursor::new(&bytes[..length]), u64::MAX).is_err(), "{length} bytes");
         }
-        let error = ChannelFile::decode(Cursor::new(&bytes), 47).unwrap_err();
+        let error = ChannelFile::decode(&mut Cursor::new(&bytes), 47).unwrap_err();
         assert_eq!(error.to_string(), "it holds 48 bytes of samples, more than 47");
     }
 }

@@ -46,9 +46,16 @@ pub enum DecodeError {
     Corrupt(String),
 }
 
+/// The bytes of a file, on disk or in memory. The decoders get it as `&mut dyn Source`: a generic
+/// reader compiles all of them again for each type and in each crate that has one (a third of the
+/// crate `program` was that).
+pub trait Source: BufRead + Seek {}
+
+impl<T: BufRead + Seek> Source for T {}
+
 /// Width and height of an image, as its header states them; `None` where it has no header that is
 /// known.
-pub fn image_size(reader: impl BufRead + Seek) -> Option<[u32; 2]> {
+pub fn image_size(reader: &mut dyn Source) -> Option<[u32; 2]> {
     let mut reader = image::ImageReader::new(reader).with_guessed_format().ok()?;
     let mut limits = image::Limits::no_limits();
     limits.max_alloc = Some(MAX_BESIDE);
@@ -64,7 +71,7 @@ pub fn image_size(reader: impl BufRead + Seek) -> Option<[u32; 2]> {
 /// pixels.
 pub fn decode(bytes: &[u8], reading: Reading) -> Result<Image, DecodeError> {
     let format = image::guess_format(bytes).map_err(|_| DecodeError::Unknown)?;
-    decode_as(Cursor::new(bytes), format, MAX_TEXTURE_PIXELS, reading)
+    decode_as(&mut Cursor::new(bytes), format, MAX_TEXTURE_PIXELS, reading)
 }
 
 /// The image of the given format that `reader` gives: linear, color premultiplied by alpha, with
@@ -75,8 +82,8 @@ pub fn decode(bytes: &[u8], reading: Reading) -> Result<Image, DecodeError> {
 ///
 /// # Errors
 /// When the data are damaged, or there are more than `max_pixels` pixels.
-pub fn decode_as<R: BufRead + Seek>(
-    reader: R,
+pub fn decode_as(
+    reader: &mut dyn Source,
     format: ImageFormat,
     max_pixels: u64,
     reading: Reading,

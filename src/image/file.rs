@@ -265,7 +265,7 @@ pub fn to_bytes(image: &Image, format: Format) -> Result<Vec<u8>, ImageFileError
 /// # Errors
 /// When the bytes are damaged, or hold more than [`MAX_READ_PIXELS`].
 pub fn decode_bytes(bytes: &[u8], format: Format) -> Result<Image, DecodeError> {
-    decode_as(Cursor::new(bytes), format.codec(), MAX_READ_PIXELS, Reading::Color)
+    decode_as(&mut Cursor::new(bytes), format.codec(), MAX_READ_PIXELS, Reading::Color)
 }
 
 /// An encoding without loss whose tiles are in one order, whichever thread is done with its tile
@@ -338,7 +338,7 @@ pub fn read_within(path: &Path, max_pixels: u64) -> Result<Image, ImageFileError
         return Err(ImageFileError::Empty { path: path.into() });
     }
 
-    decode_as(BufReader::new(file), format.codec(), max_pixels, Reading::Color).map_err(|error| match error {
+    decode_as(&mut BufReader::new(file), format.codec(), max_pixels, Reading::Color).map_err(|error| match error {
         DecodeError::Size(source) => ImageFileError::Size { path: path.into(), source },
         DecodeError::TooLarge { width, height, limit } => {
             ImageFileError::TooManyPixels { path: path.into(), width, height, limit }

@@ -14,7 +14,7 @@ pub mod quantize;
 pub mod rendering;
 mod variance;
 
-pub use decode::{DecodeError, FORMATS, MAX_TEXTURE_PIXELS, decode, image_size};
+pub use decode::{DecodeError, FORMATS, MAX_TEXTURE_PIXELS, Source, decode, image_size};
 pub use quantize::Quantize;
 pub use variance::Variance;
 

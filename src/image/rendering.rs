@@ -90,7 +90,7 @@ pub fn read(path: &Path, max_pixels: u64) -> Result<Rendering, ImageFileError> {
     let mut rendering = Rendering::from(read_within(path, max_pixels)?);
     if Format::from_path(path)? == Format::Exr {
         let file = file::open(path)?;
-        let decoded = ChannelFile::decode(BufReader::new(file), u64::MAX);
+        let decoded = ChannelFile::decode(&mut BufReader::new(file), u64::MAX);
         let file = decoded.map_err(|error| corrupt(path, &error))?;
         rendering.record = file.record.clone();
         rendering.variance = variance_of(&file);
@@ -115,6 +115,7 @@ fn variance_of(file: &ChannelFile) -> Option<Variance> {
 mod tests {
     use super::*;
     use crate::channels::Header;
+    use std::io::Cursor;
 
     fn image(k: f32) -> Image {
         Image::new(3, 2, (0..6).map(|i| [i as f32, 10.0 * i as f32, -k, 0.5]).collect()).unwrap()
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(file::read(&path).unwrap().rgba, image(1.0).rgba);
         assert_eq!(read(&path, 6).unwrap(), Rendering { aovs: Vec::new(), ..rendering });
         let bytes = std::fs::read(&path).unwrap();
-        let header = Header::read(&mut &bytes[..]).unwrap();
+        let header = Header::read(&mut Cursor::new(&bytes[..])).unwrap();
         let expected = ["A", "B", "G", "N.X", "N.Y", "N.Z", "R", "depth.Z", "variance.B", "variance.G", "variance.R"];
         assert_eq!(header.channels, expected);
     }

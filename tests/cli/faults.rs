@@ -291,7 +291,7 @@ fn a_part_of_another_image_is_named() {
 fn a_part_of_another_version_is_named() {
     let folder = farm(&ALL);
     let path = folder.path().join(file(1));
-    let mut part = PartFile::decode(Cursor::new(fs::read(&path).expect("a part"))).expect("a part");
+    let mut part = PartFile::decode(&mut Cursor::new(fs::read(&path).expect("a part"))).expect("a part");
     part.record.record.version = "0.0.1".to_string();
     fs::write(&path, part.encode().expect("a part")).expect("the folder can be written");
     is_refused(folder.path(), &merge(folder.path(), &names()), &["part1.exr", "version"]);
@@ -303,12 +303,12 @@ fn a_bit_that_is_flipped_anywhere_in_the_only_part_of_an_image_is_found() {
     let out = ["render", "scene.rib", "-o", "part0.exr", "--part", "1/1"];
     succeeds(folder.path(), &[&out[..], &OPTIONS].concat());
     let bytes = fs::read(folder.path().join(file(0))).expect("a part");
-    let part = PartFile::decode(Cursor::new(&bytes)).expect("a part");
+    let part = PartFile::decode(&mut Cursor::new(&bytes)).expect("a part");
     for at in 0..bytes.len() {
         let mut bytes = bytes.clone();
         bytes[at] ^= 1 << (at % 8);
         // Bytes that are neither samples nor record may be flipped to the same part.
-        let found = PartFile::decode(Cursor::new(bytes)).ok();
+        let found = PartFile::decode(&mut Cursor::new(bytes)).ok();
         assert!(found.is_none_or(|found| found == part), "byte {at}");
     }
 }

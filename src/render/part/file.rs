@@ -8,10 +8,9 @@ use super::Share;
 use serde::{Deserialize, Serialize};
 use shadewright_image::aov::Aov;
 use shadewright_image::channels::{ChannelError, ChannelFile, Header};
-use shadewright_image::{Channels, Image, Quantize};
+use shadewright_image::{Channels, Image, Quantize, Source};
 use std::collections::BTreeMap;
 use std::hash::Hash;
-use std::io::{BufRead, Seek};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -271,7 +270,7 @@ impl PartFile {
     ///
     /// # Errors
     /// When it is none, or damaged.
-    pub fn decode(reader: impl BufRead + Seek) -> Result<Self, PartError> {
+    pub fn decode(reader: &mut dyn Source) -> Result<Self, PartError> {
         let damaged = |error: ChannelError| PartError::Damaged(error.to_string());
         let file = ChannelFile::decode(reader, u64::MAX).map_err(damaged)?;
         let header = Header {

@@ -65,7 +65,7 @@ fn parts(of: &str) -> Vec<Vec<u8>> {
 }
 
 fn decode(bytes: &[u8]) -> Result<PartFile, PartError> {
-    PartFile::decode(Cursor::new(bytes))
+    PartFile::decode(&mut Cursor::new(bytes))
 }
 
 fn planned(parts: &[Vec<u8>]) -> Result<Plan, Vec<String>> {

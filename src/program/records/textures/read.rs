@@ -179,8 +179,8 @@ impl Images {
 /// The number of pixels of an image, as far as its header tells.
 fn pixels_of(scene: &Scene, (location, _): &Key) -> u64 {
     let size = match location {
-        Location::Embedded(_) => embedded(scene, location).and_then(|bytes| image_size(Cursor::new(&bytes[..]))),
-        Location::Disk(path) => scene.access.open(path).ok().and_then(|file| image_size(BufReader::new(file))),
+        Location::Embedded(_) => embedded(scene, location).and_then(|bytes| image_size(&mut Cursor::new(&bytes[..]))),
+        Location::Disk(path) => scene.access.open(path).ok().and_then(|file| image_size(&mut BufReader::new(file))),
     };
     size.map_or(0, |[width, height]| u64::from(width) * u64::from(height))
 }
