@@ -272,9 +272,7 @@ struct Interpreter<'a, O> {
 
 /// The step after an instruction.
 enum Next {
-    /// The instruction's one result.
-    Result(Const),
-    /// The results, of any number.
+    /// The instruction's results.
     Results(Vec<Const>),
     /// A call of the function with these arguments.
     Enter(usize, Vec<Const>),
@@ -329,7 +327,6 @@ impl<O: Observer> Interpreter<'_, O> {
             if let Some(inst) = block.insts.get(frame.next) {
                 self.observer.instruction(inst);
                 match self.step(func, inst)? {
-                    Next::Result(result) => self.give(inst, [result]),
                     Next::Results(results) => self.give(inst, results),
                     Next::Enter(function, args) => {
                         self.burn(inst.loc)?;
@@ -362,7 +359,7 @@ impl<O: Observer> Interpreter<'_, O> {
     }
 
     /// Stores the results of the instruction at which the innermost frame stands, and continues.
-    fn give(&mut self, inst: &Inst, results: impl IntoIterator<Item = Const>) {
+    fn give(&mut self, inst: &Inst, results: Vec<Const>) {
         if let Some(frame) = self.frames.last_mut() {
             for (r, value) in inst.results.iter().zip(results) {
                 frame.values[r.0 as usize] = value;
@@ -412,11 +409,11 @@ impl<O: Observer> Interpreter<'_, O> {
             return Ok(Next::Enter(callee, args));
         }
         let result = match inst.results.as_slice() {
-            [] => self.effect(inst).map(|()| Next::Results(Vec::new())),
-            [r] => self.value(inst, func.ty(*r)).map(Next::Result),
+            [] => self.effect(inst).map(|()| vec![]),
+            [r] => self.value(inst, func.ty(*r)).map(|c| vec![c]),
             _ => None,
         };
-        result.ok_or_else(malformed)
+        result.map(Next::Results).ok_or_else(malformed)
     }
 
     fn args(&self, inst: &Inst) -> Vec<Const> {
@@ -514,11 +511,11 @@ impl<O: Observer> Interpreter<'_, O> {
                 }
                 Const::U32(bits)
             }
-            // Nearly all operations take at most three operands, which need no allocation.
-            (op, &[a]) => eval_op(op, &[self.get(a)], ty)?,
-            (op, &[a, b]) => eval_op(op, &[self.get(a), self.get(b)], ty)?,
-            (op, &[a, b, c]) => eval_op(op, &[self.get(a), self.get(b), self.get(c)], ty)?,
-            (op, args) => eval_op(op, &args.iter().map(|&a| self.get(a)).collect::<Vec<_>>(), ty)?,
+            (op, args) => {
+                // Most operations take at most four operands.
+                let args: Vec<&Const> = args.iter().map(|&a| self.get(a)).collect();
+                eval_op(op, &args, ty)?
+            }
         })
     }
 }
