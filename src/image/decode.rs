@@ -47,8 +47,8 @@ pub enum DecodeError {
 }
 
 /// The bytes of a file, on disk or in memory. The decoders get it as `&mut dyn Source`: a generic
-/// reader compiles all of them again for each type and in each crate that has one (a third of the
-/// crate `program` was that).
+/// reader compiles all of them again for each type and in each crate that has one (a fifth of the
+/// code of the crate `program` was that).
 pub trait Source: BufRead + Seek {}
 
 impl<T: BufRead + Seek> Source for T {}
