@@ -36,6 +36,7 @@ pub mod kernel;
 pub mod kernels;
 pub mod node;
 pub mod packet;
+pub mod random;
 pub mod ray;
 pub mod raysets;
 mod refit;
@@ -45,8 +46,6 @@ pub mod triangle;
 pub mod two_level;
 pub mod wide;
 
-#[cfg(any(test, feature = "testing"))]
-pub mod random;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! A small generator of the tests' own (Marsaglia's xorshift, 2003), and the geometry that they
-//! make with it.
+//! A small random generator (Marsaglia's xorshift, 2003), and the geometry that tests make with it.
 
 use super::{Ray, Triangle};
 use glam::Vec3;

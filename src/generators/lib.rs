@@ -28,6 +28,7 @@ pub mod sort;
 pub mod stack;
 pub mod stage;
 pub mod tables;
+pub mod testing;
 pub mod transport;
 pub mod tree;
 pub mod triangles;
@@ -290,7 +291,5 @@ pub fn image(bvh: &Bvh, layout: Layout) -> (Vec<[u32; 4]>, [f32; 4]) {
     (image, [addresses[0], addresses[1], 0.0, 0.0])
 }
 
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
 #[cfg(test)]
 mod tests;

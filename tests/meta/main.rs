@@ -10,6 +10,7 @@ mod common;
 mod benchmarks;
 mod commands;
 mod docs;
+mod features;
 mod figures;
 mod fuzz_corpus;
 mod layers;

@@ -331,7 +331,7 @@ impl PassKernel {
     }
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
 mod tests {
     use super::super::super::node::Node;
     use super::super::super::ray::{FAR_PAD, TINY_DIR};

@@ -87,7 +87,7 @@ pub fn dispatch_size(rays: u32) -> [u32; 2] {
     [x, if x == 0 { 0 } else { groups.div_ceil(x) }]
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
 mod tests {
     use super::super::node::Node;
     use super::super::triangle::LeafTriangle;

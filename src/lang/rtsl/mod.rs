@@ -47,22 +47,18 @@ pub struct Unit {
     pub warnings: Diagnostics,
 }
 
-#[cfg(any(test, feature = "testing"))]
 thread_local! {
-    /// How many files this thread has parsed and how many methods of objects it has lowered, for
-    /// tests of caches.
+    /// How many files this thread has parsed and how many methods of objects it has lowered: what tests of caches read.
     pub static WORK: std::cell::Cell<[usize; 2]> = const { std::cell::Cell::new([0; 2]) };
 }
 
-/// Counts what is done, for tests of caches.
-#[cfg(any(test, feature = "testing"))]
+/// Counts what is done in [`WORK`].
 fn count(parsed: usize, lowered: usize) {
     WORK.with(|work| work.set([work.get()[0] + parsed, work.get()[1] + lowered]));
 }
 
 /// Reads a file into its syntax tree, as far as it can be read.
 pub fn parse(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> (ast::Ast, Diagnostics) {
-    #[cfg(any(test, feature = "testing"))]
     count(1, 0);
     let mut diags = Diagnostics::new();
     let preprocessed = preprocess(sources, file, options, &mut diags);

@@ -304,7 +304,6 @@ pub(super) fn build_of_several(
     library: &Module,
     name: &str,
 ) -> Result<Built, Diagnostics> {
-    #[cfg(any(test, feature = "testing"))]
     super::count(0, 1);
     let mut diags = Diagnostics::new();
     let last = methods.last().copied();
