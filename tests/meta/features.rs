@@ -18,7 +18,8 @@ fn features(selection: &[&str]) -> Features {
         .expect("cargo runs the tests, so it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut found = Features::new();
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
+    // A blank line stands between the trees of two members.
+    for line in String::from_utf8_lossy(&output.stdout).lines().filter(|line| !line.is_empty()) {
         let (package, features) = line.trim_end_matches(" (*)").split_once('|').expect("the format has a bar");
         let name = package.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
         found.entry(name).or_default().insert(features.to_string());
