@@ -302,7 +302,7 @@ pub fn bind(
             remarks.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.shader), hint));
         }
     }
-    let values = shader.values(instance.to_world, |p| {
+    let given = shader.values(instance.to_world, |p| {
         let value =
             instance.params.iter().find(|(name, _)| own_name(&shader, instance, name) == p.name).map(|(_, v)| v)?;
         let value = value.declared_as(p.type_name, instance.to_world);
@@ -330,8 +330,8 @@ pub fn bind(
         }
         values
     });
-    let given: HashMap<&str, Vec<Const>> = shader.params.iter().map(|p| p.name.as_str()).zip(values).collect();
-    let one = |name: &str| match given.get(name)?.as_slice() {
+    // A shader has thousands of parameters, and few of its strings ask for one by name.
+    let one = |name: &str| match shader.params.iter().zip(&given).rfind(|(p, _)| p.name == name)?.1.as_slice() {
         [one] => Some(one.clone()),
         _ => None,
     };
@@ -349,8 +349,8 @@ pub fn bind(
     let made: Vec<Const> = shader.strings.iter().map(value).collect();
     let mut block: ParamBlock = Vec::new();
     let mut strings = Vec::new();
-    for p in &shader.params {
-        for value in &given[p.name.as_str()] {
+    for (p, values) in shader.params.iter().zip(&given) {
+        for value in values {
             block.extend(pack(value));
             if let Const::String(string) = value {
                 strings.push((p.name.clone(), string.clone()));
@@ -359,8 +359,7 @@ pub fn bind(
     }
     let own = Spaces { shader: instance.to_world, object: Mat4::IDENTITY };
     block.extend(known_inputs(&shader, &made, own, scene, None));
-    let values = shader.params.iter().flat_map(|p| given[p.name.as_str()].clone()).collect();
-    drop(given);
+    let values = given.into_iter().flatten().collect();
     let (to_world, methods, uniform) = (instance.to_world, Vec::new(), uniform_places(&shader, block.len() as u32));
     let mut bound = Instance { shader, block, values, to_world, strings, made, uniform, methods };
     let mut block = std::mem::take(&mut bound.block);

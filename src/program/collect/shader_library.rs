@@ -247,9 +247,13 @@ impl CompiledShader {
     ) -> Vec<Vec<Const>> {
         let mut known: HashMap<String, Const> = HashMap::new();
         let mut all = Vec::with_capacity(self.params.len());
-        for (p, constant) in self.params.iter().zip(self.constant_defaults()) {
+        let constants = self.constant_defaults();
+        // Only a default that is computed reads the parameters before it.
+        let is_known_needed = constants.iter().any(Option::is_none);
+        for (p, constant) in self.params.iter().zip(constants) {
             let values = given(p).or_else(|| constant.clone()).unwrap_or_else(|| self.default(p, to_world, &known));
             match (p.array, values.as_slice()) {
+                _ if !is_known_needed => {}
                 (None, [value]) => {
                     known.insert(p.name.clone(), value.clone());
                 }
